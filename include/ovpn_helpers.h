@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What Rust calls and C has to provide: inline functions and macros of kernel
+ * headers that bindgen cannot bind. Each shim is a plain composition of such
+ * inlines; every decision is taken on the Rust side. One file per kernel header
+ * in rust/helpers/; the caller's duties are those of the wrapped kernel function.
+ */
+#ifndef _OVPN_HELPERS_H
+#define _OVPN_HELPERS_H
+
+#include <crypto/aead.h>
+#include <linux/netdevice.h>
+#include <linux/rhashtable.h>
+#include <linux/scatterlist.h>
+#include <linux/skbuff.h>
+#include <linux/xarray.h>
+#include <net/genetlink.h>
+#include <net/route.h>
+#include <net/sock.h>
+
+/* --- linux/bottom_half.h, linux/spinlock.h --- */
+void ovpn_helper_local_bh_disable(void);
+void ovpn_helper_local_bh_enable(void);
+void ovpn_helper_spin_lock_bh(spinlock_t *lock);
+int ovpn_helper_spin_trylock_bh(spinlock_t *lock);
+void ovpn_helper_spin_unlock_bh(spinlock_t *lock);
+void ovpn_helper_spin_assert_is_held(spinlock_t *lock);
+
+/* --- linux/netdevice.h --- */
+void ovpn_helper_netdev_hold(struct net_device *dev, netdevice_tracker *tracker);
+void ovpn_helper_netdev_put(struct net_device *dev, netdevice_tracker *tracker);
+void ovpn_helper_netdev_set_lltx(struct net_device *dev);
+void ovpn_helper_netdev_set_no_queue(struct net_device *dev);
+void ovpn_helper_netdev_keep_dst(struct net_device *dev);
+void ovpn_helper_netdev_use_dstats(struct net_device *dev);
+void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int len);
+void ovpn_helper_dstats_rx_dropped(struct net_device *dev);
+void ovpn_helper_dstats_tx_dropped(struct net_device *dev);
+
+/* --- linux/inetdevice.h --- */
+void ovpn_helper_disable_redirects(struct net_device *dev);
+
+/* --- linux/skbuff.h --- */
+
+/**
+ * struct ovpn_skb_headers - where the headers of a received packet are
+ * @network: offset of the network header from skb->head
+ * @transport: offset of the transport header from skb->head
+ * @protocol: ethertype of the network header
+ * @iif: index of the interface that the packet came in by
+ */
+struct ovpn_skb_headers {
+	u16 network;
+	u16 transport;
+	__be16 protocol;
+	int iif;
+};
+
+void ovpn_helper_skb_headers(const struct sk_buff *skb, struct ovpn_skb_headers *headers);
+bool ovpn_helper_skb_cloned(const struct sk_buff *skb);
+int ovpn_helper_skb_cow_head(struct sk_buff *skb, unsigned int headroom);
+struct sk_buff *ovpn_helper_skb_unshare(struct sk_buff *skb);
+__be16 ovpn_helper_skb_protocol(const struct sk_buff *skb);
+void ovpn_helper_skb_reserve(struct sk_buff *skb, int len);
+void ovpn_helper_skb_set_priority(struct sk_buff *skb, u32 priority);
+void ovpn_helper_skb_network_reset(struct sk_buff *skb);
+void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
+void ovpn_helper_skb_tunnel_tx(struct sk_buff *skb, struct net_device *dev, u32 mark);
+void ovpn_helper_skb_forget_ct(struct sk_buff *skb);
+void ovpn_helper_skb_dst_drop(struct sk_buff *skb);
+
+/* --- linux/scatterlist.h --- */
+void ovpn_helper_sg_set_buf(struct scatterlist *sg, const void *buf, unsigned int len);
+
+/* --- net/route.h, net/ip6_route.h --- */
+const struct rtable *ovpn_helper_skb_rtable(const struct sk_buff *skb);
+const struct rt6_info *ovpn_helper_skb_rt6_info(const struct sk_buff *skb);
+__be32 ovpn_helper_rt_gateway(const struct rtable *rt);
+bool ovpn_helper_rt6_gateway(const struct rt6_info *rt, struct in6_addr *gateway);
+const struct rt6_info *ovpn_helper_dst_rt6_info(const struct dst_entry *dst);
+void ovpn_helper_rt_put(struct rtable *rt);
+int ovpn_helper_ip4_hoplimit(const struct rtable *rt);
+int ovpn_helper_ip6_hoplimit(const struct dst_entry *dst);
+
+/* --- net/sock.h, net/udp.h, net/udp_tunnel.h --- */
+
+/**
+ * struct ovpn_udp_tx - what a socket says about the datagrams sent through it
+ * @mark: firewall mark
+ * @sport: local port
+ * @no_check4: no UDP checksum over IPv4
+ * @no_check6: no UDP checksum over IPv6
+ */
+struct ovpn_udp_tx {
+	u32 mark;
+	__be16 sport;
+	bool no_check4;
+	bool no_check6;
+};
+
+void ovpn_helper_udp_tx(const struct sock *sk, struct ovpn_udp_tx *tx);
+bool ovpn_helper_sk_is_udp(const struct sock *sk);
+bool ovpn_helper_sk_is_tcp(const struct sock *sk);
+void ovpn_helper_sock_hold(struct sock *sk);
+void ovpn_helper_sock_put(struct sock *sk);
+struct net *ovpn_helper_sock_net(const struct sock *sk);
+void *ovpn_helper_sk_user_data(const struct sock *sk);
+u8 ovpn_helper_udp_encap_type(const struct sock *sk);
+void ovpn_helper_udp_encap_clear(struct sock *sk);
+
+/* --- net/genetlink.h --- */
+struct net *ovpn_helper_genl_info_net(const struct genl_info *info);
+const struct genl_info *ovpn_helper_genl_info_dump(struct netlink_callback *cb);
+u32 ovpn_helper_netlink_cb_portid(const struct sk_buff *skb);
+int ovpn_helper_genlmsg_reply(struct sk_buff *skb, struct genl_info *info);
+int ovpn_helper_genlmsg_multicast(const struct genl_family *family, struct net *net,
+				  struct sk_buff *skb, unsigned int group, gfp_t flags);
+bool ovpn_helper_net_eq(const struct net *a, const struct net *b);
+
+/* --- linux/rhashtable.h --- */
+
+/* Words in the key of a map: an IPv6 address and one more. */
+#define OVPN_MAP_KEY_WORDS 5
+
+/**
+ * struct ovpn_map_node - one entry of a map
+ * @link: chains the entry
+ * @key: what it is found by
+ * @value: what is found; belongs to the Rust side
+ * @rcu: defers freeing the entry
+ */
+struct ovpn_map_node {
+	struct rhash_head link;
+	u32 key[OVPN_MAP_KEY_WORDS];
+	void *value;
+	struct rcu_head rcu;
+};
+
+int ovpn_helper_map_init(struct rhashtable *map);
+int ovpn_helper_map_insert(struct rhashtable *map, struct ovpn_map_node *node);
+int ovpn_helper_map_replace(struct rhashtable *map, struct ovpn_map_node *old,
+			    struct ovpn_map_node *node);
+int ovpn_helper_map_remove(struct rhashtable *map, struct ovpn_map_node *node);
+struct ovpn_map_node *ovpn_helper_map_lookup(struct rhashtable *map, const u32 *key);
+
+/* --- linux/xarray.h --- */
+void ovpn_helper_xa_init(struct xarray *xa);
+int ovpn_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry, gfp_t flags);
+
+#endif /* _OVPN_HELPERS_H */
