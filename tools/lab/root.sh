@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# The build root.
+
+root_step() {
+	run_step root "$(root_key)" "making the build root, a Debian $SUITE (two minutes or so)" root_make
+}
+
+root_is_current() {
+	stamp_matches root "$(root_key)"
+}
+
+root_key() {
+	recipe "root_make debian_root package_list" "$SUITE" "$(package_list root)"
+}
+
+root_make() {
+	debian_root "$LAB/root" root
+}
+
+package_list() {
+	grep -Ev '^(#|$)' "$here/packages/$1"
+}
+
+# debian_root FOLDER LIST [OPTION..]: a minimal Debian plus a list of packages.
+debian_root() {
+	local folder=$1 list=$2 sources options=$LAB/apt.conf
+	shift 2
+	sources=$(mirror_sources)
+	mirror_apt_options >"$options"
+	remove_tree "$folder.tmp"
+	# Documentation is left out: the roots are for programs.
+	mmdebstrap --variant=minbase --skip=check/empty \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--dpkgopt='path-exclude=/usr/share/info/*' \
+		--aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Languages "none"' \
+		--aptopt="$options" \
+		--include="$(package_list "$list" | paste -sd,)" \
+		"$@" "$SUITE" "$folder.tmp" - <<<"$sources"
+	remove_tree "$folder"
+	mv "$folder.tmp" "$folder"
+}

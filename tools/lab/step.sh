@@ -1,0 +1,63 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# A step of the set-up: made once, remade when its recipe changes, never left
+# half done.
+
+# Two set-ups at once would step on each other; the second one waits.
+take_lock() {
+	mkdir -p "$LAB/log" "$LAB/stamp"
+	exec {lock_fd}>"$LAB/lock"
+	if ! flock -n "$lock_fd"; then
+		say "another set-up is at work in $LAB, waiting for it"
+		flock "$lock_fd"
+	fi
+}
+
+# The recipe of a step: the text of its functions and of what it depends on.
+# A comment or a blank line does not change it, 'declare -f' drops them.
+recipe() {
+	local functions=$1
+	shift
+	# shellcheck disable=SC2086 # a list of names
+	{ declare -f $functions; printf '%s\n' "$@"; } | sha256sum | cut -d' ' -f1
+}
+
+stamp_matches() {
+	local name=$1 key=$2
+	[ -e "$LAB/stamp/$name" ] && [ "$(<"$LAB/stamp/$name")" = "$key" ]
+}
+
+# run_step NAME KEY TEXT FUNCTION: the output goes to a log, the elapsed time to
+# the person who waits.
+run_step() {
+	local name=$1 key=$2 text=$3 function=$4
+	local log=$LAB/log/$name.log start=$SECONDS rc=0 ticker
+	if stamp_matches "$name" "$key"; then
+		return
+	fi
+	rm -f "$LAB/stamp/$name"
+	say "$name: $text"
+	tick "$name" "$log" {lock_fd}>&- &
+	ticker=$!
+	# A subshell with -e of its own: 'f || rc=$?' alone would switch -e off.
+	set +e
+	(set -e; "$function") >"$log" 2>&1 {lock_fd}>&-
+	rc=$?
+	set -e
+	kill "$ticker" 2>/dev/null || true
+	wait "$ticker" 2>/dev/null || true
+	if [ "$rc" -ne 0 ]; then
+		tail -n 25 "$log" >&2
+		die "$name failed after $((SECONDS - start)) s; the whole log is $log"
+	fi
+	printf '%s\n' "$key" >"$LAB/stamp/$name"
+	say "$name: done in $((SECONDS - start)) s"
+}
+
+tick() {
+	local name=$1 log=$2 waited=0
+	while sleep 20; do
+		waited=$((waited + 20))
+		say "$name: $waited s, at: $(tail -n 1 "$log" 2>/dev/null | tr -d '\r' | cut -c -80)"
+	done
+}
