@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the guest gets besides its root: our tests, our module, the command to run."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+import cpio
+import lab
+from options import Options
+
+SKIP = ("__pycache__", ".git")
+
+
+def initramfs(opts: Options, target: Path) -> None:
+    """Join the guest's root, the kernel's modules and the payload; the kernel unpacks them in order."""
+    with target.open("wb") as out:
+        for part in (lab.existing("guest"), opts.modules or lab.existing("modules")):
+            with part.open("rb") as archive:
+                shutil.copyfileobj(archive, out, 1 << 20)
+        writer = cpio.Writer(out)
+        _fill(writer, opts)
+        writer.close()
+
+
+def _fill(writer: cpio.Writer, opts: Options) -> None:
+    writer.add_tree("ovpn/selftests", lab.SELFTESTS, (*SKIP, "vm"))
+    for script in ("init", "suite"):
+        writer.add_file(f"ovpn/vm/{script}", lab.HERE / script)
+    _add_kernel_tools(writer)
+    env = {"OVPN_MODULE_KIND": "none", **_module(writer, opts.module), **opts.env}
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
+    writer.add_bytes("ovpn/vm/env", "\n".join(lines).encode() + b"\n")
+    writer.add_bytes("ovpn/vm/command", shlex.join(opts.command).encode() + b"\n")
+    writer.add_bytes("ovpn/vm/interactive" if opts.interactive else "ovpn/vm/batch", b"")
+
+
+def _module(writer: cpio.Writer, which: str) -> dict[str, str]:
+    """The environment that tells the tests which module is meant."""
+    if which == "none":
+        return {}
+    if which == "intree":
+        release = lab.path("release")
+        return {
+            "OVPN_MODULE_KIND": "intree",
+            "OVPN_MODULE": f"/usr/lib/modules/{release}/kernel/drivers/net/ovpn/ovpn.ko",
+        }
+    file = lab.path("lab") / "build/ovpn/ovpn.ko" if which == "built" else Path(which)
+    if not file.is_file():
+        raise lab.Error(f"there is no module at {file}; build it with: make modules")
+    writer.add_file("ovpn/ovpn.ko", file)
+    return {"OVPN_MODULE_KIND": "rust", "OVPN_MODULE": "/ovpn/ovpn.ko"}
+
+
+def _add_kernel_tools(writer: cpio.Writer) -> None:
+    """From the kernel's source: the KTAP helpers, and YNL with its specifications."""
+    source = lab.existing("source")
+    helpers = "tools/testing/selftests/kselftest/ktap_helpers.sh"
+    writer.add_file("ovpn/kselftest/ktap_helpers.sh", source / helpers)
+    for folder in ("tools/net/ynl/pyynl", "Documentation/netlink"):
+        writer.add_tree(f"ovpn/kernel/{folder}", source / folder, SKIP)
