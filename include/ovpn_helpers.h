@@ -14,6 +14,7 @@
 #include <linux/scatterlist.h>
 #include <linux/skbuff.h>
 #include <linux/xarray.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 #include <net/route.h>
 #include <net/sock.h>
@@ -24,7 +25,7 @@ void ovpn_helper_local_bh_enable(void);
 void ovpn_helper_spin_lock_bh(spinlock_t *lock);
 int ovpn_helper_spin_trylock_bh(spinlock_t *lock);
 void ovpn_helper_spin_unlock_bh(spinlock_t *lock);
-void ovpn_helper_spin_assert_is_held(spinlock_t *lock);
+void ovpn_helper_lockdep_spin_assert_is_held(spinlock_t *lock);
 
 /* --- linux/netdevice.h --- */
 void ovpn_helper_netdev_hold(struct net_device *dev, netdevice_tracker *tracker);
@@ -87,12 +88,14 @@ int ovpn_helper_ip6_hoplimit(const struct dst_entry *dst);
 /**
  * struct ovpn_udp_tx - what a socket says about the datagrams sent through it
  * @mark: firewall mark
+ * @bound_dev: index of the interface it is bound to, 0 if none
  * @sport: local port
  * @no_check4: no UDP checksum over IPv4
  * @no_check6: no UDP checksum over IPv6
  */
 struct ovpn_udp_tx {
 	u32 mark;
+	int bound_dev;
 	__be16 sport;
 	bool no_check4;
 	bool no_check6;
@@ -142,6 +145,12 @@ int ovpn_helper_map_replace(struct rhashtable *map, struct ovpn_map_node *old,
 			    struct ovpn_map_node *node);
 int ovpn_helper_map_remove(struct rhashtable *map, struct ovpn_map_node *node);
 struct ovpn_map_node *ovpn_helper_map_lookup(struct rhashtable *map, const u32 *key);
+
+void ovpn_helper_map_node_free(struct ovpn_map_node *node);
+
+/* --- linux/workqueue.h --- */
+void ovpn_helper_init_rcu_work(struct rcu_work *work, work_func_t func);
+void ovpn_helper_init_delayed_work(struct delayed_work *work, work_func_t func);
 
 /* --- linux/xarray.h --- */
 void ovpn_helper_xa_init(struct xarray *xa);

@@ -17,6 +17,7 @@
 #include "skbuff.c"
 #include "sock.c"
 #include "spinlock.c"
+#include "workqueue.c"
 #include "xarray.c"
 
 /* The module! macro has no field for it. */

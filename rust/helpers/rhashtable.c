@@ -35,3 +35,9 @@ struct ovpn_map_node *ovpn_helper_map_lookup(struct rhashtable *map, const u32 *
 {
 	return rhashtable_lookup(map, key, ovpn_map_params);
 }
+
+/* Readers may still be at the node. */
+void ovpn_helper_map_node_free(struct ovpn_map_node *node)
+{
+	kfree_rcu(node, rcu);
+}

@@ -8,6 +8,7 @@
 void ovpn_helper_udp_tx(const struct sock *sk, struct ovpn_udp_tx *tx)
 {
 	tx->mark = READ_ONCE(sk->sk_mark);
+	tx->bound_dev = READ_ONCE(sk->sk_bound_dev_if);
 	tx->sport = READ_ONCE(inet_sk(sk)->inet_sport);
 	tx->no_check4 = sk->sk_no_check_tx;
 	tx->no_check6 = udp_get_no_check6_tx(sk);

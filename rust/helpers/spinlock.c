@@ -28,7 +28,7 @@ void ovpn_helper_spin_unlock_bh(spinlock_t *lock)
 	spin_unlock_bh(lock);
 }
 
-void ovpn_helper_spin_assert_is_held(spinlock_t *lock)
+void ovpn_helper_lockdep_spin_assert_is_held(spinlock_t *lock)
 {
 	lockdep_assert_held(lock);
 }
