@@ -52,33 +52,35 @@ impl Endpoint {
     /// link-local sources only, where the same address on another link is another peer's.
     #[inline]
     pub fn observe(&self, seen: &Self) -> Change {
-        if !self.same_remote(seen) {
-            return Change::Floated(seen.learnable());
+        let moved = !self.same_remote(seen);
+
+        if !moved && self.same_local(seen) {
+            return Change::None;
+        }
+        self.change(seen, moved)
+    }
+
+    /// Works out the change if there may be one, which is rare.
+    #[cold]
+    fn change(&self, seen: &Self, moved: bool) -> Change {
+        let seen = seen.learnable();
+
+        if moved {
+            return Change::Floated(seen);
         }
 
-        // The remote is the same, so the families are.
-        match (*self, seen.learnable()) {
-            (Self::V4 { remote, local: old }, Self::V4 { local, .. })
-                if local != old && !local.is_unspecified() =>
-            {
-                Change::Local(Self::V4 { remote, local })
+        // The rest stays as it is known, the scope above all.
+        let mut endpoint = *self;
+        match (&mut endpoint, seen) {
+            (Self::V4 { local, .. }, Self::V4 { local: new, .. }) if !new.is_unspecified() => {
+                *local = new;
             }
-            (
-                Self::V6 {
-                    remote,
-                    port,
-                    scope_id,
-                    local: old,
-                },
-                Self::V6 { local, .. },
-            ) if local != old && !local.is_unspecified() => Change::Local(Self::V6 {
-                remote,
-                port,
-                scope_id,
-                local,
-            }),
-            _ => Change::None,
+            (Self::V6 { local, .. }, Self::V6 { local: new, .. }) if !new.is_unspecified() => {
+                *local = new;
+            }
+            _ => return Change::None,
         }
+        Change::Local(endpoint)
     }
 
     /// Returns whether a record from `seen` comes from where this peer is known to be.
@@ -108,11 +110,20 @@ impl Endpoint {
         }
     }
 
+    /// Returns whether a record to `seen` went to the address that we talk from.
+    #[inline]
+    fn same_local(&self, seen: &Self) -> bool {
+        match (self, seen) {
+            (Self::V4 { local: known, .. }, Self::V4 { local, .. }) => known == local,
+            (Self::V6 { local: known, .. }, Self::V6 { local, .. }) => known == local,
+            _ => false,
+        }
+    }
+
     /// Returns what may be stored of the ends of a record that came in.
     ///
     /// A destination that is nobody's own address cannot be a source address later, and a scope is
     /// kept only where it says something.
-    #[inline]
     fn learnable(&self) -> Self {
         let mut endpoint = *self;
 
