@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The front door for people. The kernel's build does not read this file, its part
+# is in Kbuild.
+#
+# Everything happens in the lab, a Debian root in a cache folder that is made on
+# first use (tools/lab). Inside it OVPN_IN_LAB is set and nothing is entered twice.
+# With KDIR=/path/to/prepared/tree the module is built on this machine instead.
+
+LAB := tools/lab/lab
+VM := tools/testing/selftests/ovpn/vm/run
+
+ifneq ($(KDIR),)
+  BUILD ?= $(CURDIR)/build
+  RUN :=
+  setup :=
+else
+  KDIR = $(shell $(LAB) path kernel)
+  BUILD ?= $(shell $(LAB) path lab)/build/ovpn
+  RUN := $(if $(OVPN_IN_LAB),,$(LAB) run --)
+  setup := $(if $(OVPN_IN_LAB),,setup)
+endif
+
+# A make of its own: what this one was told about jobs means nothing in the lab.
+KMAKE = $(RUN) env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRIDES make --no-print-directory -j$(shell nproc) \
+	-C $(KDIR) M=$(CURDIR) MO=$(BUILD) $(if $(V),V=$(V)) $(if $(CLIPPY),CLIPPY=$(CLIPPY)) \
+	$(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup modules demo test test-host test-vm check install uninstall \
+	rust-analyzer rustdoc shell clean
+
+help: ## this list
+	@echo 'ovpn: the OpenVPN data channel for Linux, in Rust. Targets:'
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@echo 'Variables:'
+	@echo '  KDIR=PATH       build against this prepared kernel tree, without the lab'
+	@echo '  BUILD=PATH      where the module is built (outside the checkout by default)'
+	@echo '  ARGS=--shell    for demo: leave a shell in the VM'
+	@echo '  TESTS="A B"     for test-vm: only these'
+	@echo '  OVPN_LAB=PATH   where the lab lives (in the environment)'
+
+setup: ## make the lab: toolchain, kernel tree, guest (once, 4 minutes; then at once)
+	@$(LAB) setup
+
+modules: $(setup) ## build ovpn.ko
+	@mkdir -p $(BUILD)
+	@$(KMAKE) modules
+	@echo 'built $(BUILD)/ovpn.ko'
+
+demo: modules ## an openvpn server and client through our module, in a VM
+	@$(RUN) $(VM) --timeout 300 --module $(BUILD)/ovpn.ko \
+		$(if $(findstring --shell,$(ARGS)),--interactive) -- ./demo.sh $(ARGS)
+
+test: ## everything: checks, host tests, build, tests in the VM
+	@$(if $(OVPN_IN_LAB),true,$(LAB) setup) || { echo '0 passed, 1 failed'; exit 1; }
+	@$(RUN) tools/testing/run
+
+test-host: $(setup) ## only the unit and property tests on the host
+	@$(RUN) tools/testing/run host
+
+test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
+	@$(RUN) tools/testing/run build vm $(addprefix --only ,$(TESTS))
+
+check: $(setup) ## rustfmt, clippy, rustdoc, shellcheck, checkpatch and house rules
+	@$(RUN) tools/check/check
+
+install: ## install the built ovpn.ko over the in-tree one (as root)
+	@tools/install.sh install $(BUILD)/ovpn.ko
+
+uninstall: ## go back to the in-tree module (as root)
+	@tools/install.sh uninstall
+
+rust-analyzer: modules ## write rust-project.json for editors
+	@$(RUN) tools/rust/analyzer $(KDIR) $(BUILD) rust-project.json
+
+rustdoc: modules ## the documentation of our crates, as web pages
+	@$(RUN) tools/rust/doc $(KDIR) $(BUILD) $(BUILD)/doc
+
+shell: $(setup) ## a shell in the lab
+	@$(LAB) shell
+
+clean: ## remove what was built (the lab itself: tools/lab/lab clean)
+	@[ ! -d $(BUILD) ] || $(KMAKE) clean
+	@rm -f rust-project.json

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The stages of the tests. Each one returns what it counted; a stage that cannot
+run has failed."""
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+import ktap
+import process
+from ktap import Tally
+
+PROJECT = Path(__file__).resolve().parents[2]
+SELFTESTS = PROJECT / "tools/testing/selftests/ovpn"
+TEST_LIST = SELFTESTS / "tests.list"
+LAB = Path(os.environ.get("OVPN_LAB", ""))
+
+MINUTE = 60
+# Booting, and what a test that was stopped takes to be swept up.
+VM_SPARE_SECONDS = 120
+
+# Exit codes of vm/run that speak of the VM and not of the tests.
+VM_TROUBLE = {
+    121: "the VM could not be started",
+    122: "the guest died",
+    123: "the kernel complained, see above",
+    124: "the VM reached its time limit",
+}
+
+
+@dataclass
+class Context:
+    """What a stage may know of the others, and of the person's wishes."""
+
+    failed: set[str] = field(default_factory=set)
+    only: list[str] = field(default_factory=list)
+
+
+def check(context: Context) -> Tally:
+    done = process.run(["tools/check/check"], 15 * MINUTE, PROJECT)
+    return _with_code(ktap.count(done.output), done, "check")
+
+
+def host(context: Context) -> Tally:
+    """The runner's own unit tests, and the driver's pure rooms compiled by cargo."""
+    total = Tally()
+    for folder in ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests"):
+        done = process.run(
+            ["sh", "-c", f"python3 -B -m unittest discover -s {folder} 2>&1"],
+            2 * MINUTE,
+            PROJECT,
+            {"PYTHONPATH": str(PROJECT / folder / "..")},
+        )
+        total.add(_with_code(count_unittest(done.output), done, folder))
+    target = {"CARGO_TARGET_DIR": str(LAB / "build/host")}
+    done = process.run(["cargo", "test", "--locked"], 15 * MINUTE, PROJECT / "tools/testing/host", target)
+    total.add(_with_code(count_cargo(done.output), done, "cargo test"))
+    return total
+
+
+def build(context: Context) -> Tally:
+    done = process.run(["make", "--no-print-directory", "modules"], 15 * MINUTE, PROJECT)
+    return Tally(passed=1) if done.code == 0 else _failed("make modules", done)
+
+
+def vm(context: Context) -> Tally:
+    """All tests of the list in one boot."""
+    limits = read_list(TEST_LIST)
+    if not limits:
+        return _one_failure(f"{TEST_LIST} is missing or names no test")
+    if "build" in context.failed:
+        result = Tally()
+        result.fail("the tests in the VM could not run, there is no module", len(limits))
+        return result
+    timeout = sum(limits.values()) + VM_SPARE_SECONDS
+    done = process.run(
+        ["tools/testing/selftests/ovpn/vm/run", "--timeout", str(timeout), "--", "/ovpn/vm/suite", TEST_LIST.name]
+        + context.only,
+        timeout + 2 * MINUTE,
+        PROJECT,
+    )
+    result = ktap.count(done.output)
+    if done.code in VM_TROUBLE:
+        result.fail(VM_TROUBLE[done.code])
+        return result
+    return _with_code(result, done, "the tests in the VM")
+
+
+STAGES: dict[str, Callable[[Context], Tally]] = {"check": check, "host": host, "build": build, "vm": vm}
+
+
+def read_list(file: Path) -> dict[str, int]:
+    """The tests of a list and their time limits in seconds."""
+    limits = {}
+    if file.exists():
+        for line in file.read_text().splitlines():
+            words = line.split()
+            if len(words) >= 2 and not line.startswith("#"):
+                limits[words[0]] = int(words[1])
+    return limits
+
+
+def count_cargo(output: str) -> Tally:
+    """Sum up the "test result:" lines, one for each test program."""
+    total = Tally()
+    for line in re.finditer(r"^test result: .*? (\d+) passed; (\d+) failed; (\d+) ignored", output, re.M):
+        total.add(Tally(int(line[1]), int(line[2]), int(line[3])))
+    total.failures = re.findall(r"^test (\S+) \.\.\. FAILED", output, re.M)
+    return total
+
+
+def count_unittest(output: str) -> Tally:
+    ran = re.search(r"^Ran (\d+) tests?", output, re.M)
+    bad = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", output))
+    total = Tally(passed=int(ran[1]) - bad if ran else 0, failed=bad)
+    total.failures = re.findall(r"^(?:FAIL|ERROR): (.*)", output, re.M)
+    return total
+
+
+def _with_code(tally: Tally, done: process.Done, what: str) -> Tally:
+    """A command that failed without a failed test, or that tested nothing, has failed."""
+    if done.code != 0 and tally.failed == 0:
+        tally.fail(f"{what}: {done.why()}")
+    elif tally.total() == 0:
+        tally.fail(f"{what}: no test ran")
+    return tally
+
+
+def _failed(what: str, done: process.Done) -> Tally:
+    return _one_failure(f"{what}: {done.why()}")
+
+
+def _one_failure(text: str) -> Tally:
+    result = Tally()
+    result.fail(text)
+    return result
