@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153 # SUITE is in pins.sh
 # SPDX-License-Identifier: GPL-2.0
 # Where Debian comes from: the machine's own apt configuration knows, its
 # proxies and passwords included. OVPN_MIRROR overrides it.
@@ -13,6 +13,7 @@ mirror_candidates() {
 		echo "${OVPN_MIRROR%/}-security"
 		return
 	fi
+	# shellcheck disable=SC2016 # a field of apt's, not of the shell's
 	apt-get indextargets --format '$(SITE)' | sed 's,/*$,,' | awk '!seen[$0]++'
 }
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # here is in lab
 # SPDX-License-Identifier: GPL-2.0
 # The build root.
 

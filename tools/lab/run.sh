@@ -1,10 +1,11 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153,SC2178 # PROJECT and LAB are in lab
 # SPDX-License-Identifier: GPL-2.0
 # Running a command in the build root.
 
-# lab_run [--] CMD..: in the current directory, with the project and the lab at
-# their own paths. Everything happens in a mount namespace of its own, so the
-# host sees none of the mounts, and in a pid namespace, so nothing outlives it.
+# lab_run [--] CMD..: in the current directory, with the project, the lab and the
+# folders in OVPN_LAB_BIND (a:b:..) at their own paths. Everything happens in a
+# mount namespace of its own, so the host sees none of the mounts, and in a pid
+# namespace, so nothing outlives it.
 lab_run() {
 	local id_map=() inside
 	[ "${1:-}" != -- ] || shift
@@ -14,15 +15,16 @@ lab_run() {
 	inside=$(declare -f run_mounts run_bind run_inside)
 	exec unshare "${id_map[@]}" --mount --pid --fork --kill-child -- \
 		bash -c "set -euo pipefail; $inside; run_inside \"\$@\"" lab \
-		"$LAB" "$PROJECT" "$PWD" "${HOME:-/root}" "$@"
+		"$LAB" "$PROJECT:${OVPN_LAB_BIND:-}" "$PWD" "${HOME:-/root}" "$@"
 }
 
 run_inside() {
-	local lab=$1 project=$2 cwd=$3 home=$4 root=$1/root rc=0
+	local lab=$1 places=$2 cwd=$3 home=$4 root=$1/root rc=0
 	shift 4
-	run_mounts "$root" "$lab" "$project" "$cwd" "$home"
+	run_mounts "$root" "$lab" "$places:$cwd" "$home"
 	# Stays as process 1 of the namespace: one without a handler would ignore ^C.
 	trap : INT TERM HUP
+	# shellcheck disable=SC2016 # expands inside
 	chroot "$root" /usr/bin/env \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 		HOME=/root LC_ALL=C.UTF-8 TMPDIR=/tmp OVPN_LAB="$lab" OVPN_IN_LAB=1 CARGO_HOME="$lab/cargo" \
@@ -32,17 +34,18 @@ run_inside() {
 }
 
 run_mounts() {
-	local root=$1 lab=$2 project=$3 cwd=$4 home=$5 place file
+	local root=$1 lab=$2 places=$3 home=$4 place file
 	mount --make-rprivate /
 	mount --rbind /dev "$root/dev"
 	mount --rbind /sys "$root/sys"
 	mount -t proc proc "$root/proc"
 	mount -t tmpfs tmpfs "$root/tmp"
 	mount -t tmpfs tmpfs "$root/run"
-	for place in "$lab" "$project" "$cwd"; do
+	IFS=: read -ra places <<<"$lab:$places"
+	for place in "${places[@]}"; do
 		case $place in
 		# These are the root's own, mounting the host's would hide the toolchain.
-		/ | /usr* | /bin* | /lib* | /sbin* | /etc* | /proc* | /sys* | /dev*) continue ;;
+		'' | / | /usr* | /bin* | /lib* | /sbin* | /etc* | /proc* | /sys* | /dev*) continue ;;
 		esac
 		run_bind "$place" "$root$place"
 	done
