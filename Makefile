@@ -27,7 +27,7 @@ KMAKE = $(RUN) env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRIDES make --no-print-di
 	$(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo test test-host test-vm check install uninstall \
+.PHONY: help setup modules demo test test-host test-vm check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -64,6 +64,9 @@ test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
 
 check: $(setup) ## rustfmt, clippy, rustdoc, shellcheck, checkpatch and house rules
 	@$(RUN) tools/check/check
+
+format: $(setup) ## let rustfmt put the Rust sources in shape
+	@$(RUN) tools/check/check --format
 
 install: ## install the built ovpn.ko over the in-tree one (as root)
 	@tools/install.sh install $(BUILD)/ovpn.ko

@@ -45,6 +45,9 @@ update() {
 	depmod ${DESTDIR:+-b "$DESTDIR"} "$1"
 }
 
+for tool in modinfo depmod; do
+	command -v "$tool" >/dev/null || die "$tool is missing; it is in the package kmod"
+done
 [ -n "${DESTDIR:-}" ] || [ "$(id -u)" -eq 0 ] || die "only root may change /lib/modules; use sudo"
 case ${1:-} in
 install) install_module "${2:?the module file}" ;;

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # read in rust.sh
 # SPDX-License-Identifier: GPL-2.0
 # Which files are ours: what git knows or would add, so nothing that was built.
 
@@ -8,10 +8,9 @@ project_files() {
 	done
 }
 
-# Rust files of the module; the host tests have cargo's own tools.
-module_rust_files() {
-	project_files 'rust/*.rs' 'drivers/*.rs'
-}
+# The roots of the module's crates, see Kbuild; rustfmt finds the rest by itself.
+# The host tests have cargo's own tools.
+CRATE_ROOTS=(rust/bindings/ovpn_bindings.rs rust/kernel_ext/kernel_ext.rs drivers/ovpn/ovpn.rs)
 
 shell_files() {
 	local file

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # Rust: format, lints, documentation.
 
+# The kernel's configuration has options of a nightly rustfmt, of which it warns.
+module_rustfmt() {
+	rustfmt "$@" --edition 2021 --config-path "$tree/.rustfmt.toml" "${CRATE_ROOTS[@]}" \
+		2> >(grep -v 'unstable features are only' >&2)
+}
+
 check_rustfmt() {
-	local files
-	mapfile -t files < <(module_rust_files)
-	# The kernel's configuration has options of a nightly rustfmt, which warn.
-	rustfmt --check --edition 2021 --config-path "$tree/.rustfmt.toml" "${files[@]}" 2> >(grep -v 'unstable features are only' >&2) &&
-		(cd tools/testing/host && cargo fmt --check)
+	module_rustfmt --check --color never && (cd tools/testing/host && cargo fmt --check)
 }
 
 # A build of its own, so that the real one is not made anew each time. The
