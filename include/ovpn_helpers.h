@@ -30,6 +30,7 @@ void ovpn_helper_lockdep_spin_assert_is_held(spinlock_t *lock);
 /* --- linux/netdevice.h --- */
 void ovpn_helper_netdev_hold(struct net_device *dev, netdevice_tracker *tracker);
 void ovpn_helper_netdev_put(struct net_device *dev, netdevice_tracker *tracker);
+struct net *ovpn_helper_dev_net(const struct net_device *dev);
 void ovpn_helper_netdev_set_lltx(struct net_device *dev);
 void ovpn_helper_netdev_set_no_queue(struct net_device *dev);
 void ovpn_helper_netdev_keep_dst(struct net_device *dev);
@@ -60,15 +61,15 @@ struct ovpn_skb_headers {
 void ovpn_helper_skb_headers(const struct sk_buff *skb, struct ovpn_skb_headers *headers);
 bool ovpn_helper_skb_cloned(const struct sk_buff *skb);
 int ovpn_helper_skb_cow_head(struct sk_buff *skb, unsigned int headroom);
-struct sk_buff *ovpn_helper_skb_unshare(struct sk_buff *skb);
-__be16 ovpn_helper_skb_protocol(const struct sk_buff *skb);
+struct sk_buff *ovpn_helper_skb_share_check(struct sk_buff *skb);
 void ovpn_helper_skb_reserve(struct sk_buff *skb, int len);
-void ovpn_helper_skb_set_priority(struct sk_buff *skb, u32 priority);
-void ovpn_helper_skb_network_reset(struct sk_buff *skb);
 void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
 void ovpn_helper_skb_tunnel_tx(struct sk_buff *skb, struct net_device *dev, u32 mark);
 void ovpn_helper_skb_forget_ct(struct sk_buff *skb);
 void ovpn_helper_skb_dst_drop(struct sk_buff *skb);
+
+/* --- crypto/aead.h --- */
+unsigned int ovpn_helper_sync_aead_ivsize(struct crypto_sync_aead *aead);
 
 /* --- linux/scatterlist.h --- */
 void ovpn_helper_sg_set_buf(struct scatterlist *sg, const void *buf, unsigned int len);
@@ -116,7 +117,7 @@ struct net *ovpn_helper_genl_info_net(const struct genl_info *info);
 const struct genl_info *ovpn_helper_genl_info_dump(struct netlink_callback *cb);
 u32 ovpn_helper_netlink_cb_portid(const struct sk_buff *skb);
 int ovpn_helper_genlmsg_reply(struct sk_buff *skb, struct genl_info *info);
-int ovpn_helper_genlmsg_multicast(const struct genl_family *family, struct net *net,
+int ovpn_helper_genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
 				  struct sk_buff *skb, unsigned int group, gfp_t flags);
 bool ovpn_helper_net_eq(const struct net *a, const struct net *b);
 

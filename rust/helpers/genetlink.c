@@ -23,7 +23,7 @@ int ovpn_helper_genlmsg_reply(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(skb, info);
 }
 
-int ovpn_helper_genlmsg_multicast(const struct genl_family *family, struct net *net,
+int ovpn_helper_genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
 				  struct sk_buff *skb, unsigned int group, gfp_t flags)
 {
 	return genlmsg_multicast_netns(family, net, skb, 0, group, flags);

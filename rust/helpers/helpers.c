@@ -8,6 +8,7 @@
 
 #include "ovpn_helpers.h"
 
+#include "aead.c"
 #include "genetlink.c"
 #include "inetdevice.c"
 #include "netdevice.c"

@@ -12,6 +12,11 @@ void ovpn_helper_netdev_put(struct net_device *dev, netdevice_tracker *tracker)
 	netdev_put(dev, tracker);
 }
 
+struct net *ovpn_helper_dev_net(const struct net_device *dev)
+{
+	return dev_net(dev);
+}
+
 void ovpn_helper_netdev_set_lltx(struct net_device *dev)
 {
 	dev->lltx = true;

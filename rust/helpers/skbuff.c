@@ -21,29 +21,14 @@ int ovpn_helper_skb_cow_head(struct sk_buff *skb, unsigned int headroom)
 	return skb_cow_head(skb, headroom);
 }
 
-struct sk_buff *ovpn_helper_skb_unshare(struct sk_buff *skb)
+struct sk_buff *ovpn_helper_skb_share_check(struct sk_buff *skb)
 {
 	return skb_share_check(skb, GFP_ATOMIC);
-}
-
-__be16 ovpn_helper_skb_protocol(const struct sk_buff *skb)
-{
-	return skb->protocol;
 }
 
 void ovpn_helper_skb_reserve(struct sk_buff *skb, int len)
 {
 	skb_reserve(skb, len);
-}
-
-void ovpn_helper_skb_set_priority(struct sk_buff *skb, u32 priority)
-{
-	skb->priority = priority;
-}
-
-void ovpn_helper_skb_network_reset(struct sk_buff *skb)
-{
-	skb_reset_network_header(skb);
 }
 
 /* A decapsulated packet: nothing that described the outer one holds any more. */

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Packets.
+//!
+//! [`SkBuff`] owns one packet. What consumes a packet takes the `SkBuff`; what is dropped is freed.
+//!
+//! C header: [`include/linux/skbuff.h`](srctree/include/linux/skbuff.h)
+
+mod reason;
+mod segments;
+
+pub use reason::Reason;
+pub use segments::Segments;
+
+use core::{
+    mem::ManuallyDrop,
+    net::{
+        Ipv4Addr,
+        Ipv6Addr, //
+    },
+    ptr::{
+        self,
+        NonNull, //
+    },
+    slice, //
+};
+use kernel::{
+    error::to_result,
+    prelude::*, //
+};
+use ovpn_bindings as bindings;
+
+const NUMA_NO_NODE: i32 = -1;
+
+/// An owned `struct sk_buff`. Dropping it frees the packet without a reason; say one with
+/// [`SkBuff::drop_for`], or that it was used up with [`SkBuff::consume`].
+///
+/// # Invariants
+///
+/// Points to a valid packet that is on no list and that this owns a reference to.
+pub struct SkBuff(NonNull<bindings::sk_buff>);
+
+// SAFETY: A packet is not bound to a CPU.
+unsafe impl Send for SkBuff {}
+
+impl SkBuff {
+    /// Takes a packet over.
+    ///
+    /// # Safety
+    ///
+    /// `skb` must be valid and on no list, and a reference to it passes to the result.
+    #[inline]
+    pub(crate) unsafe fn from_raw(skb: *mut bindings::sk_buff) -> Self {
+        // INVARIANT: The caller's promise.
+        // SAFETY: A valid packet is not null.
+        Self(unsafe { NonNull::new_unchecked(skb) })
+    }
+
+    /// Hands the packet over to C.
+    #[inline]
+    pub(crate) fn into_raw(self) -> *mut bindings::sk_buff {
+        ManuallyDrop::new(self).0.as_ptr()
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut bindings::sk_buff {
+        self.0.as_ptr()
+    }
+
+    #[inline]
+    fn raw(&self) -> &bindings::sk_buff {
+        // SAFETY: By the type invariant.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// A new packet with `data` in it and `headroom` bytes free in front. Context as for
+    /// `GFP_ATOMIC`.
+    pub fn with_data(headroom: usize, data: &[u8]) -> Result<Self> {
+        let size = headroom.checked_add(data.len()).ok_or(EMSGSIZE)?;
+        let size = u32::try_from(size).map_err(|_| EMSGSIZE)?;
+        // SAFETY: No requirements.
+        let skb = unsafe { bindings::__alloc_skb(size, bindings::OVPN_GFP_ATOMIC, 0, NUMA_NO_NODE) };
+        if skb.is_null() {
+            return Err(ENOMEM);
+        }
+        // SAFETY: `skb` is new, and has `size` bytes of tail room. CAST: both are at most `size`.
+        unsafe {
+            bindings::skb_reserve(skb, headroom as i32);
+            let tail = bindings::skb_put(skb, data.len() as u32);
+            ptr::copy_nonoverlapping(data.as_ptr(), tail.cast(), data.len());
+            Ok(Self::from_raw(skb))
+        }
+    }
+
+    /// Bytes in the packet.
+    #[inline]
+    #[expect(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.raw().len as usize
+    }
+
+    /// Bytes of it that are in the linear buffer.
+    #[inline]
+    pub fn head_len(&self) -> usize {
+        self.raw().len.wrapping_sub(self.raw().data_len) as usize
+    }
+
+    /// The part of the packet that is in the linear buffer.
+    #[inline]
+    pub fn head(&self) -> &[u8] {
+        // SAFETY: `head_len` bytes from `data` on are the linear part. It may be shared with
+        // clones, which nobody writes to.
+        unsafe { slice::from_raw_parts(self.raw().data, self.head_len()) }
+    }
+
+    /// The first `N` bytes, if the linear buffer has them.
+    #[inline]
+    pub fn first<const N: usize>(&self) -> Option<[u8; N]> {
+        self.head().first_chunk().copied()
+    }
+
+    /// Makes the first `len` bytes linear. Whether the packet has that many and memory sufficed.
+    #[inline]
+    pub fn make_linear(&mut self, len: usize) -> bool {
+        let Some(missing) = len.checked_sub(self.head_len()) else {
+            return true;
+        };
+        if missing == 0 {
+            return true;
+        }
+        if len > self.len() {
+            return false;
+        }
+        // SAFETY: `missing` bytes are in the packet behind the linear part. CAST: at most `len`.
+        !unsafe { bindings::__pskb_pull_tail(self.as_ptr(), missing as i32) }.is_null()
+    }
+
+    /// Removes the first `len` bytes. Whether the linear buffer had that many.
+    #[inline]
+    #[must_use]
+    pub fn pull(&mut self, len: usize) -> bool {
+        if len > self.head_len() {
+            return false;
+        }
+        // SAFETY: By the type invariant; the bytes are in the linear part. CAST: at most `len`.
+        unsafe {
+            let skb = self.0.as_mut();
+            skb.len = skb.len.wrapping_sub(len as u32);
+            skb.data = skb.data.add(len);
+        }
+        true
+    }
+
+    /// Makes room for `headroom` bytes in front that may be written to.
+    #[inline]
+    pub fn cow_head(&mut self, headroom: usize) -> Result {
+        let headroom = u32::try_from(headroom).map_err(|_| EMSGSIZE)?;
+        // SAFETY: By the type invariant.
+        to_result(unsafe { bindings::skb_cow_head(self.as_ptr(), headroom) })
+    }
+
+    /// Adds `len` bytes in front, which the caller fills, if there is room and the buffer is ours
+    /// alone (see [`Self::cow_head`]).
+    #[inline]
+    pub fn push(&mut self, len: usize) -> Option<&mut [u8]> {
+        let skb = self.raw();
+        // CAST: Both point into one buffer, `head` being its start.
+        if (skb.data as usize).wrapping_sub(skb.head as usize) < len {
+            return None;
+        }
+        // SAFETY: There is room. CAST: at most the size of the buffer.
+        let data = unsafe { bindings::skb_push(self.as_ptr(), len as u32) };
+        // SAFETY: These bytes are in the linear part, and borrowed with `self`.
+        Some(unsafe { slice::from_raw_parts_mut(data.cast(), len) })
+    }
+
+    /// A packet whose `sk_buff` nobody else holds, in place of this one. `None` without memory.
+    #[inline]
+    pub fn unshare(self) -> Option<Self> {
+        // SAFETY: Consumes the packet, gives back another or the same one.
+        let skb = unsafe { bindings::skb_share_check(self.into_raw()) };
+        // SAFETY: If there is one it is ours.
+        (!skb.is_null()).then(|| unsafe { Self::from_raw(skb) })
+    }
+
+    /// Whether it stands for many packets (GSO).
+    #[inline]
+    pub fn is_gso(&self) -> bool {
+        self.shared_info().gso_size != 0
+    }
+
+    #[inline]
+    pub(crate) fn shared_info(&self) -> &bindings::skb_shared_info {
+        let skb = self.raw();
+        // SAFETY: The shared info is at the end of the linear buffer.
+        unsafe { &*skb.head.add(skb.end as usize).cast() }
+    }
+
+    #[inline]
+    fn headers(&self) -> bindings::ovpn_skb_headers {
+        let mut headers = pin_init::zeroed();
+        // SAFETY: By the type invariant; writes `headers` only.
+        unsafe { bindings::skb_headers(self.as_ptr(), &mut headers) };
+        headers
+    }
+
+    /// The ethertype of the network header, host byte order.
+    #[inline]
+    pub fn protocol(&self) -> u16 {
+        u16::from_be(self.headers().protocol)
+    }
+
+    /// `N` bytes at `offset` from the start of the buffer, if they are in its linear part.
+    fn at<const N: usize>(&self, offset: u16) -> Option<[u8; N]> {
+        let skb = self.raw();
+        let end = (skb.data as usize)
+            .wrapping_sub(skb.head as usize)
+            .checked_add(self.head_len())?;
+        if usize::from(offset).checked_add(N)? > end {
+            return None;
+        }
+        // SAFETY: In the linear buffer, which is initialised up to the end of the linear part.
+        Some(unsafe { skb.head.add(usize::from(offset)).cast::<[u8; N]>().read() })
+    }
+
+    /// From where to where a received UDP datagram went, by its network and transport headers.
+    /// `None` if it is no such packet.
+    #[inline]
+    pub fn udp_flow(&self) -> Option<UdpFlow> {
+        let headers = self.headers();
+        let [a, b, ..] = self.at::<4>(headers.transport)?;
+        let port = u16::from_be_bytes([a, b]);
+        match u32::from(u16::from_be(headers.protocol)) {
+            bindings::ETH_P_IP => {
+                let header = self.at::<20>(headers.network)?;
+                Some(UdpFlow::V4 {
+                    source: Ipv4Addr::from(*header[12..].first_chunk::<4>()?),
+                    port,
+                    destination: Ipv4Addr::from(*header[16..].first_chunk::<4>()?),
+                })
+            }
+            bindings::ETH_P_IPV6 => {
+                let header = self.at::<40>(headers.network)?;
+                Some(UdpFlow::V6 {
+                    source: Ipv6Addr::from(*header[8..].first_chunk::<16>()?),
+                    port,
+                    destination: Ipv6Addr::from(*header[24..].first_chunk::<16>()?),
+                    // CAST: Interface indices are positive.
+                    iif: headers.iif as u32,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Forgets what netfilter knows of the connection the packet belongs to.
+    #[inline]
+    pub fn forget_connection(&mut self) {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::skb_forget_ct(self.as_ptr()) };
+    }
+
+    /// Forgets the route that brought the packet here.
+    #[inline]
+    pub fn forget_route(&mut self) {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::skb_dst_drop(self.as_ptr()) };
+    }
+
+    /// Frees the packet: it was used up, nothing was lost.
+    #[inline]
+    pub fn consume(self) {
+        // SAFETY: Ours to free.
+        unsafe { bindings::consume_skb(self.into_raw()) };
+    }
+
+    /// Frees the packet: it is lost for `reason`.
+    pub fn drop_for(self, reason: Reason) {
+        // SAFETY: Ours to free.
+        unsafe { bindings::sk_skb_reason_drop(ptr::null(), self.into_raw(), reason.as_raw()) };
+    }
+}
+
+impl Drop for SkBuff {
+    fn drop(&mut self) {
+        // SAFETY: Ours to free.
+        unsafe {
+            bindings::sk_skb_reason_drop(
+                ptr::null(),
+                self.as_ptr(),
+                Reason::NotSpecified.as_raw(),
+            )
+        };
+    }
+}
+
+/// From where to where a datagram went. Ports in host byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UdpFlow {
+    /// Over IPv4.
+    V4 {
+        /// Source address.
+        source: Ipv4Addr,
+        /// Source port.
+        port: u16,
+        /// Destination address.
+        destination: Ipv4Addr,
+    },
+    /// Over IPv6.
+    V6 {
+        /// Source address.
+        source: Ipv6Addr,
+        /// Source port.
+        port: u16,
+        /// Destination address.
+        destination: Ipv6Addr,
+        /// Index of the interface it came in by.
+        iif: u32,
+    },
+}
