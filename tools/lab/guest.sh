@@ -14,7 +14,7 @@ guest_is_current() {
 }
 
 guest_key() {
-	recipe "guest_make guest_contents debian_root package_list" "$SUITE" "$(package_list guest)"
+	recipe "guest_make guest_contents debian_root bootstrap pack package_list" "$SUITE" "$(package_list guest)"
 }
 
 modules_key() {
@@ -51,7 +51,7 @@ modules_make() {
 	local release from folder=$LAB/guest/modules name
 	release=$(kernel_release)
 	from=$LAB/kernel/stock/usr/lib/modules/$release
-	rm -rf "$folder"
+	remove_tree "$folder"
 	mkdir -p "$folder/usr/lib/modules/$release"
 	cp "$from"/modules.builtin* "$from/modules.order" "$folder/usr/lib/modules/$release/"
 	in_root depmod -b "$LAB/kernel/stock/usr" "$release"
@@ -62,7 +62,7 @@ modules_make() {
 	done
 	in_root depmod -b "$folder/usr" "$release"
 	(cd "$folder" && find . -print0) | pack "$folder" "$LAB/guest/modules.cpio"
-	rm -rf "$folder"
+	remove_tree "$folder"
 }
 
 # The wanted modules and all that they need, by the package's modules.dep.

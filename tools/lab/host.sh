@@ -12,6 +12,7 @@ host_check() {
 	for pair in $HOST_TOOLS; do
 		command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
 	done
+	am_root || command -v newuidmap >/dev/null || missing+=(uidmap)
 	[ -e "$DEBIAN_KEYRING" ] || missing+=(debian-archive-keyring)
 	if [ "${#missing[@]}" -gt 0 ]; then
 		packages=${missing[*]}
@@ -27,8 +28,8 @@ am_root() {
 
 host_install() {
 	local packages=$1
-	am_root || die "missing tools; as root: apt-get install $packages"
-	command -v apt-get >/dev/null || die "missing tools, install these Debian packages or what your system calls them: $packages"
+	am_root || die "tools are missing; as root: apt-get install $packages"
+	command -v apt-get >/dev/null || die "tools are missing, install these Debian packages or what your system calls them: $packages"
 	say "installing on this machine: $packages"
 	# shellcheck disable=SC2086 # a list of packages
 	{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages; } \

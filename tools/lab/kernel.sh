@@ -5,6 +5,7 @@
 
 kernel_steps() {
 	run_step packages "$(packages_key)" "fetching the kernel $KERNEL_PIN and its source" packages_make
+	kernel_announce
 	run_step tree "$(tree_key)" "preparing the kernel tree (two minutes or so)" tree_make
 	run_step probe "$(probe_key)" "building a module against it" probe_make
 }
@@ -48,31 +49,44 @@ in_root() {
 
 packages_make() {
 	local version release
+	# The root may be older than the machine's present mirror.
+	mirror_sources >"$LAB/root/etc/apt/sources.list"
 	in_root apt-get update
-	read -r version release < <(kernel_pick)
-	rm -rf "$LAB/kernel/packages" "$LAB/kernel/stock.tmp"
+	kernel_pick >"$LAB/kernel.pick"
+	read -r version release <"$LAB/kernel.pick"
+	remove_tree "$LAB/kernel/packages" "$LAB/kernel/stock.tmp"
 	mkdir -p "$LAB/kernel/packages" "$LAB/kernel/stock.tmp"
 	kernel_fetch "$version" "$release"
-	rm -rf "$LAB/kernel/stock"
+	wait_for_users
+	remove_tree "$LAB/kernel/stock"
 	mv "$LAB/kernel/stock.tmp" "$LAB/kernel/stock"
 	echo "$release" >"$LAB/kernel/release"
+	mv "$LAB/kernel.pick" "$LAB/kernel/pick"
 }
 
-# The version to use and its release string, from what the archive has.
+# The version to use and its release string, of those whose headers and source
+# the archive has.
 kernel_pick() {
-	local found version
+	local found pick
 	found=$(in_root apt-cache dumpavail |
-		awk -v headers="^linux-headers-${KERNEL_SERIES}[.]" -v flavour="[+]deb[0-9]+-$KERNEL_FLAVOUR\$" \
-			'/^Package: /{p=$2} /^Version: /{if (p ~ headers && p ~ flavour) print $2, substr(p, 15)}' |
+		awk -v headers="^linux-headers-${KERNEL_SERIES}[.].*[+]deb[0-9]+-$KERNEL_FLAVOUR\$" \
+			-v source="linux-source-$KERNEL_SERIES" '
+			/^Package: / { p = $2 }
+			/^Version: / { if (p == source) has[$2]; else if (p ~ headers) release[$2] = substr(p, 15) }
+			END { for (v in release) if (v in has) print v, release[v] }' |
 		sort -V)
-	version=$(awk -v pin="$KERNEL_PIN" '$1 == pin' <<<"$found" | tail -n 1)
-	if [ -z "$version" ]; then
-		version=$(tail -n 1 <<<"$found")
-		[ -n "$version" ] || die "the archive has no linux-headers-$KERNEL_SERIES.*-$KERNEL_FLAVOUR:" \
-			"looked for $KERNEL_PIN or any $KERNEL_SERIES.x in $SUITE and $SUITE-backports"
-		say "the archive no longer has $KERNEL_PIN, taking ${version%% *} instead"
-	fi
-	echo "$version"
+	pick=$(awk -v pin="$KERNEL_PIN" '$1 == pin' <<<"$found")
+	pick=${pick:-$(tail -n 1 <<<"$found")}
+	[ -n "$pick" ] || die "the archive has no kernel for the lab: looked for linux-source-$KERNEL_SERIES and" \
+		"linux-headers-$KERNEL_SERIES.*-$KERNEL_FLAVOUR in $SUITE and $SUITE-backports, $KERNEL_PIN or any $KERNEL_SERIES.x"
+	echo "$pick"
+}
+
+# Says so when the archive no longer had the pinned version.
+kernel_announce() {
+	local version
+	read -r version _ <"$LAB/kernel/pick"
+	[ "$version" = "$KERNEL_PIN" ] || say "the archive has no kernel $KERNEL_PIN any more, taking $version instead"
 }
 
 kernel_fetch() {
@@ -90,7 +104,8 @@ kernel_fetch() {
 }
 
 tree_make() {
-	rm -rf "$LAB/kernel/tree" "$LAB/kernel/tree.tmp"
+	wait_for_users
+	remove_tree "$LAB/kernel/tree" "$LAB/kernel/tree.tmp"
 	mkdir -p "$LAB/kernel/tree.tmp"
 	tree_unpack "$LAB/kernel/tree.tmp"
 	# The build records absolute paths, so it happens at the final place; the

@@ -11,7 +11,7 @@ root_is_current() {
 }
 
 root_key() {
-	recipe "root_make debian_root package_list" "$SUITE" "$(package_list root)"
+	recipe "root_make debian_root bootstrap package_list" "$SUITE" "$(package_list root)"
 }
 
 root_make() {
@@ -22,14 +22,30 @@ package_list() {
 	grep -Ev '^(#|$)' "$here/packages/$1"
 }
 
-# debian_root FOLDER LIST [OPTION..]: a minimal Debian plus a list of packages.
+# debian_root FOLDER LIST: a minimal Debian plus a list of packages.
 debian_root() {
 	local folder=$1 list=$2 sources options=$LAB/apt.conf
-	shift 2
 	sources=$(mirror_sources)
 	mirror_apt_options >"$options"
 	remove_tree "$folder.tmp"
-	# Documentation is left out: the roots are for programs.
+	if am_root; then
+		bootstrap "$list" "$options" "$folder.tmp" <<<"$sources"
+	else
+		# mmdebstrap's map of users differs from the one that the lab runs with, so
+		# the files travel in an archive. Devices cannot be made, /dev is mounted.
+		mkdir -p "$folder.tmp"
+		bootstrap "$list" "$options" "$folder.tar" <<<"$sources"
+		as_lab_root tar -C "$folder.tmp" --numeric-owner --exclude './dev/*' -xf "$folder.tar"
+		rm "$folder.tar"
+	fi
+	wait_for_users
+	remove_tree "$folder"
+	mv "$folder.tmp" "$folder"
+}
+
+# Documentation is left out: the roots are for programs.
+bootstrap() {
+	local list=$1 options=$2 target=$3
 	mmdebstrap --variant=minbase --skip=check/empty \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
@@ -39,7 +55,5 @@ debian_root() {
 		--aptopt='Acquire::Languages "none"' \
 		--aptopt="$options" \
 		--include="$(package_list "$list" | paste -sd,)" \
-		"$@" "$SUITE" "$folder.tmp" - <<<"$sources"
-	remove_tree "$folder"
-	mv "$folder.tmp" "$folder"
+		"$SUITE" "$target" -
 }

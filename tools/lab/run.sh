@@ -11,6 +11,9 @@ lab_run() {
 	[ "${1:-}" != -- ] || shift
 	[ $# -gt 0 ] || die "run: no command given"
 	[ -d "$LAB/root" ] || die "there is no lab yet, make it with: tools/lab/lab setup"
+	# Held until the command ends, the set-up replaces nothing meanwhile.
+	exec {use_fd}>"$LAB/use"
+	flock -s "$use_fd"
 	am_root || id_map=(--map-root-user --map-auto)
 	inside=$(declare -f run_mounts run_bind run_inside)
 	exec unshare "${id_map[@]}" --mount --pid --fork --kill-child -- \

@@ -13,6 +13,18 @@ take_lock() {
 	fi
 }
 
+# What is about to be replaced may be in use by a build or a VM (see lab_run);
+# they finish first.
+wait_for_users() {
+	(
+		exec {use_fd}>"$LAB/use"
+		if ! flock -n "$use_fd"; then
+			say "waiting until nothing runs in the lab any more"
+			flock "$use_fd"
+		fi
+	)
+}
+
 # The recipe of a step: the text of its functions and of what it depends on.
 # A comment or a blank line does not change it, 'declare -f' drops them.
 recipe() {
@@ -56,7 +68,8 @@ run_step() {
 
 tick() {
 	local name=$1 log=$2 waited=0
-	while sleep 20; do
+	# Ends with the set-up, also when that one is killed.
+	while sleep 20 && kill -0 $$ 2>/dev/null; do
 		waited=$((waited + 20))
 		say "$name: $waited s, at: $(tail -n 1 "$log" 2>/dev/null | tr -d '\r' | cut -c -80)"
 	done
