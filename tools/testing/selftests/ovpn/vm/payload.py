@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the guest gets besides its root: our tests, our module, the command to run."""
 
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -28,11 +29,19 @@ def _fill(writer: cpio.Writer, opts: Options) -> None:
     for script in ("init", "suite"):
         writer.add_file(f"ovpn/vm/{script}", lab.HERE / script)
     _add_kernel_tools(writer)
-    env = {"OVPN_MODULE_KIND": "none", **_module(writer, opts.module), **opts.env}
+    env = {"OVPN_MODULE_KIND": "none", **_module(writer, opts.module), **_terminal(opts), **opts.env}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
     writer.add_bytes("ovpn/vm/env", "\n".join(lines).encode() + b"\n")
     writer.add_bytes("ovpn/vm/command", shlex.join(opts.command).encode() + b"\n")
     writer.add_bytes("ovpn/vm/interactive" if opts.interactive else "ovpn/vm/batch", b"")
+
+
+def _terminal(opts: Options) -> dict[str, str]:
+    """A serial line cannot ask how large the window is."""
+    if not opts.interactive:
+        return {}
+    size = shutil.get_terminal_size()
+    return {"OVPN_ROWS": str(size.lines), "OVPN_COLUMNS": str(size.columns), "TERM": os.environ.get("TERM", "linux")}
 
 
 def _module(writer: cpio.Writer, which: str) -> dict[str, str]:

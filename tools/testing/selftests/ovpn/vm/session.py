@@ -44,6 +44,7 @@ def _run(opts: Options) -> int:
     start = time.monotonic()
     try:
         if opts.interactive:
+            _say(f"the kernel's console goes to {machine.console}")
             machine.run_on_terminal()
             return machine.exit_code() or 0
         with (folder / "output.log").open("wb") as log:
