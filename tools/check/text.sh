@@ -12,9 +12,8 @@ check_checkpatch() {
 	local files
 	mapfile -t files < <(project_files '*.c' '*.h')
 	[ "${#files[@]}" -gt 0 ] || return 0
-	# SPLIT_STRING and the like are the kernel's taste; what is ignored is about
-	# the kernel's own files (MAINTAINERS) and not about style.
-	"$tree/scripts/checkpatch.pl" --no-tree --strict --terse --show-types --summary-file --quiet \
+	# FILE_PATH_CHANGES is about the kernel's MAINTAINERS, which we are not in.
+	"$tree/scripts/checkpatch.pl" --no-tree --strict --terse --show-types --no-summary --quiet \
 		--ignore FILE_PATH_CHANGES -f "${files[@]}"
 }
 

@@ -26,7 +26,8 @@ package_list() {
 debian_root() {
 	local folder=$1 list=$2 sources options=$LAB/apt.conf
 	sources=$(mirror_sources)
-	mirror_apt_options >"$options"
+	# It may hold a password.
+	(umask 077 && mirror_apt_options >"$options")
 	remove_tree "$folder.tmp"
 	if am_root; then
 		bootstrap "$list" "$options" "$folder.tmp" <<<"$sources"
@@ -43,10 +44,12 @@ debian_root() {
 	mv "$folder.tmp" "$folder"
 }
 
-# Documentation is left out: the roots are for programs.
+# Documentation is left out: the roots are for programs. Nor is every file synced
+# to the disk on its own, what breaks is made anew.
 bootstrap() {
 	local list=$1 options=$2 target=$3
 	mmdebstrap --variant=minbase --skip=check/empty \
+		--dpkgopt='force-unsafe-io' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \

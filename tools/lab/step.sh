@@ -51,9 +51,10 @@ run_step() {
 	say "$name: $text"
 	tick "$name" "$log" {lock_fd}>&- &
 	ticker=$!
-	# A subshell with -e of its own: 'f || rc=$?' alone would switch -e off.
+	# A subshell with -e of its own: 'f || rc=$?' alone would switch -e off. It keeps
+	# the lock: should it outlive a set-up that was killed, the next one waits.
 	set +e
-	(set -e; "$function") >"$log" 2>&1 {lock_fd}>&-
+	(set -e; "$function") >"$log" 2>&1
 	rc=$?
 	set -e
 	kill "$ticker" 2>/dev/null || true
