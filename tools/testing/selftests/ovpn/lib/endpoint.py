@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One end of a tunnel without a daemon: a link, its socket, its peers."""
+
+from __future__ import annotations
+
+import socket
+
+import family as ov
+import link
+import nl
+from namespace import Namespace
+
+KEY_SIZES = {"AES-128-GCM": 16, "AES-192-GCM": 24, "AES-256-GCM": 32}
+
+
+def direction(size: int, seed: int) -> ov.Direction:
+    """Key material that is the same wherever the seed is."""
+    material = bytes((seed * 31 + i * 7) & 0xFF for i in range(size + 8))
+    return ov.Direction(material[:size], material[size:])
+
+
+def cipher_of(name: str) -> tuple[ov.Cipher, int]:
+    """The driver's number of a cipher and its key size."""
+    if name in KEY_SIZES:
+        return ov.Cipher.AES_GCM, KEY_SIZES[name]
+    return ov.Cipher.CHACHA20_POLY1305, 32
+
+
+class Endpoint:
+    """A link in a namespace together with the UDP socket it sends from."""
+
+    def __init__(self, space: Namespace, name: str, mode: str, bind: str) -> None:
+        self.space = space
+        self.name = name
+        with space.inside():
+            link.add(name, link.MODES[mode])
+            self.index = link.index(name)
+            self.family = ov.Family()
+            self.socket = udp_socket(bind)
+        # No solicitations of its own: the tests count packets.
+        space.run("sysctl", "-qw", f"net.ipv6.conf.{name}.addr_gen_mode=1")
+
+    def up(self, *addresses: str) -> None:
+        """Gives addresses and brings the link up."""
+        for address in addresses:
+            extra = ("nodad",) if ":" in address else ()
+            self.space.ip("address", "add", address, "dev", self.name, *extra)
+        self.space.ip("link", "set", self.name, "up")
+
+    def port(self) -> int:
+        """The socket's own port."""
+        return int(self.socket.getsockname()[1])
+
+    def peer_new(self, peer_id: int, remote: tuple[str, int], *extra: bytes) -> None:
+        """Adds a peer that is reached over the socket."""
+        self.family.peer(
+            ov.Cmd.PEER_NEW, self.index, *peer_attrs(peer_id, remote, self.socket, *extra)
+        )
+
+    def key_new(
+        self,
+        peer_id: int,
+        cipher: str,
+        seeds: tuple[int, int],
+        key_id: int = 0,
+        slot: ov.Slot = ov.Slot.PRIMARY,
+    ) -> None:
+        """Installs a key; the seeds are those of sending and receiving."""
+        number, size = cipher_of(cipher)
+        sending, receiving = direction(size, seeds[0]), direction(size, seeds[1])
+        self.family.key_new(
+            self.index, peer_id, slot, key_id, number, sending, receiving
+        )
+
+    def get(self, peer_id: int) -> dict[int, bytes]:
+        """The driver's view of a peer."""
+        return self.family.peer_get(self.index, peer_id)
+
+    def counter(self, name: str) -> int:
+        """A counter of the link, such as rx_dropped."""
+        path = f"/sys/class/net/{self.name}/statistics/{name}"
+        return int(self.space.run("cat", path))
+
+    def carrier(self) -> bool:
+        """Whether the link has carrier; it must be up to be asked."""
+        return self.space.run("cat", f"/sys/class/net/{self.name}/carrier").strip() == "1"
+
+    def close(self) -> None:
+        """Deletes the link and closes what is open."""
+        with self.space.inside():
+            link.delete(self.name)
+        self.socket.close()
+        self.family.close()
+
+
+def udp_socket(bind: str, port: int = 0) -> socket.socket:
+    """A UDP socket on an address, with a time limit for reading."""
+    family = socket.AF_INET6 if ":" in bind else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_DGRAM)
+    made.settimeout(5)
+    made.bind((bind, port))
+    return made
+
+
+def peer_attrs(
+    peer_id: int, remote: tuple[str, int] | None, over: socket.socket | int | None, *extra: bytes
+) -> list[bytes]:
+    """The attributes of a new peer; None leaves one out."""
+    attrs = [nl.u32(ov.Peer.ID, peer_id)]
+    if over is not None:
+        attrs.append(nl.u32(ov.Peer.SOCKET, over if isinstance(over, int) else over.fileno()))
+    if remote is not None:
+        attrs.append(
+            ov.address_attr(remote[0], ov.Peer.REMOTE_IPV4, ov.Peer.REMOTE_IPV6)
+        )
+        attrs.append(nl.be16(ov.Peer.REMOTE_PORT, remote[1]))
+    attrs.extend(extra)
+    return attrs
+
+
+def vpn(address: str) -> bytes:
+    """The attribute of a peer's address inside the tunnel."""
+    return ov.address_attr(address, ov.Peer.VPN_IPV4, ov.Peer.VPN_IPV6)
+
+
+def keepalive(interval: int, timeout: int) -> bytes:
+    """Both keepalive attributes."""
+    return nl.u32(ov.Peer.KEEPALIVE_INTERVAL, interval) + nl.u32(
+        ov.Peer.KEEPALIVE_TIMEOUT, timeout
+    )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Network namespaces, entered and left by this very process."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import subprocess
+from collections.abc import Iterator
+
+CLONE_NEWNET = 0x40000000
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def run(*command: str) -> str:
+    """Runs a command, which must succeed; its output comes back."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Namespace:
+    """A named namespace; made here, gone with `delete`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        if os.path.exists(f"/run/netns/{name}"):
+            run("ip", "netns", "delete", name)
+        run("ip", "netns", "add", name)
+        self.ip("link", "set", "lo", "up")
+
+    def ip(self, *arguments: str) -> str:
+        """The ip command in the namespace."""
+        return run("ip", "-n", self.name, *arguments)
+
+    def run(self, *command: str) -> str:
+        """A command in the namespace, which must succeed."""
+        return run("ip", "netns", "exec", self.name, *command)
+
+    def delete(self) -> None:
+        """Deletes it."""
+        run("ip", "netns", "delete", self.name)
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is made inside, sockets above all, belongs to the namespace."""
+        with open("/proc/self/ns/net", "rb") as home, open(
+            f"/run/netns/{self.name}", "rb"
+        ) as there:
+            _enter(there.fileno())
+            try:
+                yield
+            finally:
+                _enter(home.fileno())
+
+
+def _enter(descriptor: int) -> None:
+    if _LIBC.setns(descriptor, CLONE_NEWNET) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"setns: {os.strerror(number)}")
+
+
+def load_module() -> None:
+    """Loads the module under test, by the same shell code as everywhere."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    run("bash", "-ec", f". {here}/report.sh; . {here}/module.sh; module_load")
