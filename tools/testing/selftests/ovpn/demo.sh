@@ -1,0 +1,187 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The demonstration: an openvpn server and a client talk through the module.
+# --shell leaves a shell with the tunnel up, --ktap makes it a test of its own.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+for part in work report module netns pki openvpn traffic tunnel; do
+	# shellcheck source=/dev/null
+	. "$here/lib/$part.sh"
+done
+
+RENEG_AFTER=${RENEG_AFTER:-8}
+IPERF_SECONDS=${IPERF_SECONDS:-5}
+HANDSHAKE="Control Channel: TLS"
+
+step_tunnel() {
+	tunnel_ground
+	if module_is_ours; then
+		module_assert_ours
+	else
+		module_assert_loaded
+	fi
+	openvpn_server server udp4 --keepalive 10 60 --reneg-sec "$RENEG_AFTER"
+	openvpn_client client udp4 --reneg-sec 0
+	date +%s >"$WORK/up"
+}
+
+step_offload() {
+	local name
+	tunnel_assert_dco server client
+	for name in "$NS_SERVER" "$NS_CLIENT"; do
+		equal "kind of $TUN_DEV in $name" "$(link_kind "$name")" ovpn
+	done
+}
+
+link_kind() {
+	ip -n "$1" -d -j link show dev "$TUN_DEV" | jq -r '.[0].linkinfo.info_kind'
+}
+
+step_ping() {
+	ping_all "$NS_CLIENT" "$TUN_SERVER4" 1400 20
+	ping_all "$NS_CLIENT" "$TUN_SERVER6" 1400 20
+	ping_all "$NS_SERVER" "$(tunnel_client4)" 1400 20
+	ping_all "$NS_SERVER" "$(tunnel_client6)" 1400 20
+}
+
+# The server renegotiates by its clock; pings run until both ends have new keys.
+step_renegotiation() {
+	ping_background across "$NS_CLIENT" "$TUN_SERVER4"
+	openvpn_wait_log server $((RENEG_AFTER + 20)) "TLS: soft reset"
+	openvpn_wait_log server 20 "$HANDSHAKE" 2
+	openvpn_wait_log client 20 "$HANDSHAKE" 2
+	# The server keeps to the old key for a while, until the client surely has the new one.
+	retry 10 tunnel_key_is_new "$NS_CLIENT" || fail "the client's link does not send with the new key"
+	retry 30 tunnel_key_is_new "$NS_SERVER" || fail "the server's link does not send with the new key"
+	sleep 1
+	ping_result across
+	echo "$PING_SENT $PING_LOST" >"$WORK/across"
+	[ "$PING_SENT" -ge 40 ] || fail "only $PING_SENT pings ran across the renegotiation"
+	equal "pings lost across the renegotiation" "$PING_LOST" 0
+}
+
+step_throughput() {
+	iperf_server "$NS_SERVER" "$TUN_SERVER4"
+	iperf_run "$NS_CLIENT" "$TUN_SERVER4" "$IPERF_SECONDS" >"$WORK/upload"
+	iperf_run "$NS_CLIENT" "$TUN_SERVER4" "$IPERF_SECONDS" --reverse >"$WORK/download"
+	iperf_server_stop
+	[ "$(cat "$WORK/upload")" -gt 0 ] || fail "iperf3 moved nothing to the server"
+	[ "$(cat "$WORK/download")" -gt 0 ] || fail "iperf3 moved nothing to the client"
+}
+
+step_counters() {
+	local way
+	for way in rx tx; do
+		[ "$(link_counter "$NS_SERVER" "$TUN_DEV" "$way" bytes)" -gt 1000000 ] ||
+			fail "the server's link counted too few bytes ($way)"
+	done
+	# The daemon asks the driver for a peer's bytes only now and then.
+	retry 30 daemon_has_counted ||
+		fail "the server's status file counts other bytes than the link: $(peer_lines)"
+}
+
+# The daemon's numbers include its own control packets and the records' headers.
+daemon_has_counted() {
+	local received sent
+	read -r _ _ _ received sent _ < <(peer_lines) || return 1
+	[ "$received" -ge "$(link_counter "$NS_SERVER" "$TUN_DEV" rx bytes)" ] &&
+		[ "$sent" -ge "$(($(link_counter "$NS_SERVER" "$TUN_DEV" tx bytes) * 95 / 100))" ]
+}
+
+# Name, real address, address inside, bytes received and sent, cipher.
+peer_lines() {
+	awk -F'\t' '$1 == "CLIENT_LIST" { print $2, $3, $4, $6, $7, $13 }' "$WORK/server.status"
+}
+
+megabits() {
+	awk -v bits="$1" 'BEGIN { printf "%.1f Mbit/s", bits / 1e6 }'
+}
+
+summary() {
+	local name real inside received sent cipher pings lost
+	read -r pings lost <"$WORK/across"
+	echo
+	echo "  module      ovpn $(cat /sys/module/ovpn/version 2>/dev/null || echo "(in-tree)"), kernel $(uname -r)"
+	echo "  daemon      $(openvpn --version | head -n 1 | cut -d' ' -f1,2), data channel offload on both ends"
+	while read -r name real inside received sent cipher; do
+		echo "  peer        $name at $real, inside $inside, $cipher"
+		echo "  peer bytes  $received received, $sent sent, as the server's status file says"
+	done < <(peer_lines)
+	for name in rx tx; do
+		echo "  link $name     $(link_counter "$NS_SERVER" "$TUN_DEV" "$name" packets) packets," \
+			"$(link_counter "$NS_SERVER" "$TUN_DEV" "$name" bytes) bytes at the server"
+	done
+	echo "  throughput  $(megabits "$(cat "$WORK/upload")") to the server, $(megabits "$(cat "$WORK/download")") to the client"
+	echo "  new keys    after $RENEG_AFTER s, $pings pings across, packets lost = $lost"
+	echo
+}
+
+demo_shell() {
+	cat <<-TEXT
+	The tunnel is up: network namespaces $NS_SERVER and $NS_CLIENT, logs in $WORK.
+	Try:
+	  ip netns exec $NS_CLIENT ping $TUN_SERVER4
+	  ip netns exec $NS_CLIENT ping $TUN_SERVER6
+	  ip -n $NS_SERVER -d -s link show $TUN_DEV
+	  ip netns exec $NS_SERVER tcpdump -ni veth-server udp port 1194
+	  tail -f $WORK/server.log
+	  socat - UNIX-CONNECT:$WORK/server.sock      (openvpn's management, try "status")
+	Leave with 'exit'.
+	TEXT
+	cd "$WORK"
+	PS1='ovpn# ' bash --norc -i || true
+}
+
+STEPS=(
+	"the module is loaded and the tunnel comes up" step_tunnel
+	"both daemons use data channel offload" step_offload
+	"pings pass both ways, IPv4 and IPv6 inside" step_ping
+	"a renegotiation loses no packet" step_renegotiation
+	"TCP runs both ways" step_throughput
+	"links and daemon count the bytes" step_counters
+)
+
+as_test() {
+	local i
+	for ((i = 0; i < ${#STEPS[@]}; i += 2)); do
+		case_add "${STEPS[i]}" "${STEPS[i + 1]}"
+	done
+	run_cases
+}
+
+as_demo() {
+	local i rc
+	for ((i = 0; i < ${#STEPS[@]}; i += 2)); do
+		printf '%-50s' "${STEPS[i]}"
+		set +e
+		(
+			set -e
+			trap - EXIT
+			"${STEPS[i + 1]}"
+		) >"$WORK/step" 2>&1 3>&1
+		rc=$?
+		set -e
+		if [ "$rc" -ne 0 ]; then
+			echo "FAILED"
+			cat "$WORK/step"
+			report_logs
+			exit 1
+		fi
+		echo "yes"
+	done
+	summary
+}
+
+case ${1:-} in
+--ktap) as_test ;;
+--shell)
+	as_demo
+	demo_shell
+	;;
+"") as_demo ;;
+*)
+	echo "Usage: demo.sh [--shell | --ktap]" >&2
+	exit 2
+	;;
+esac

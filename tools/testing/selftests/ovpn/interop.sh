@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Our data channel on one side, openvpn's own (--disable-dco) on the other:
+# both roles, each cipher, IPv4 and IPv6 transport, packets of every size.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+for part in work report module netns pki openvpn traffic tunnel; do
+	# shellcheck source=/dev/null
+	. "$here/lib/$part.sh"
+done
+
+CIPHERS=(AES-128-GCM AES-256-GCM CHACHA20-POLY1305)
+SIZES=(1 64 1400 1500 3000 8000)
+
+# role_start ROLE PROTO: the server, ours or theirs, serves three ciphers.
+role_start() {
+	local role=$1 proto=$2
+	if [ "$role" = server ]; then
+		openvpn_server server "$proto" --keepalive 10 60
+		tunnel_assert_dco server
+	else
+		openvpn_server server "$proto" --keepalive 10 60 --disable-dco
+		tunnel_assert_no_dco server
+	fi
+}
+
+role_stop() {
+	openvpn_stop client
+	openvpn_stop server
+	openvpn_forget server
+}
+
+# cell ROLE PROTO CIPHER: one client against the running server.
+cell() {
+	local role=$1 proto=$2 cipher=$3 size
+	openvpn_running server || fail "there is no server"
+	openvpn_stop client
+	openvpn_forget client
+	if [ "$role" = client ]; then
+		openvpn_client client "$proto" --data-ciphers "$cipher"
+		tunnel_assert_dco client
+	else
+		openvpn_client client "$proto" --data-ciphers "$cipher" --disable-dco
+		tunnel_assert_no_dco client
+	fi
+	grep -q "Data Channel: cipher '$cipher'" "$WORK/client.log" || fail "the tunnel does not use $cipher"
+	for size in "${SIZES[@]}"; do
+		ping_all "$NS_CLIENT" "$TUN_SERVER4" "$size"
+		ping_all "$NS_SERVER" "$(tunnel_client4)" "$size" 3
+	done
+	for size in 1 1500 8000; do
+		ping_all "$NS_CLIENT" "$TUN_SERVER6" "$size"
+	done
+	no_errors "$role"
+}
+
+# Drops are no fault: link-local packets of the other side are not a peer's own.
+no_errors() {
+	local namespace=$NS_SERVER way
+	if [ "$1" = client ]; then
+		namespace=$NS_CLIENT
+	fi
+	for way in rx tx; do
+		equal "$way errors of our link" "$(link_counter "$namespace" "$TUN_DEV" "$way" errors)" 0
+	done
+}
+
+tunnel_ground
+for proto in udp4 udp6; do
+	for role in server client; do
+		case_add "our $role over $proto starts" role_start "$role" "$proto"
+		for cipher in "${CIPHERS[@]}"; do
+			case_add "our $role, $cipher, $proto" cell "$role" "$proto" "$cipher"
+		done
+		case_add "our $role over $proto ends" role_stop
+	done
+done
+run_cases

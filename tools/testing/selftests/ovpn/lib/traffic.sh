@@ -1,0 +1,71 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: GPL-2.0
+# Packets through the tunnel, and what must have become of them.
+
+# ping_all NAMESPACE ADDRESS SIZE [COUNT [INTERVAL]]: none may be lost.
+ping_all() {
+	local namespace=$1 address=$2 size=$3 count=${4:-5} interval=${5:-0.05} out
+	out=$(ip netns exec "$namespace" ping -n -q -s "$size" -c "$count" -i "$interval" -W 5 "$address") || true
+	case $out in
+	*" $count received, 0% packet loss"*) ;;
+	*) fail "ping from $namespace to $address with $size bytes: $out" ;;
+	esac
+}
+
+# ping_background NAME NAMESPACE ADDRESS [INTERVAL]: until ping_result.
+ping_background() {
+	ip netns exec "$2" ping -n -i "${4:-0.05}" -W 5 "$3" >"$WORK/$1.ping" 2>&1 3>&- &
+	echo $! >"$WORK/$1.ping.pid"
+}
+
+# ping_result NAME: ends it, sets PING_SENT and PING_LOST.
+ping_result() {
+	local pid received
+	pid=$(cat "$WORK/$1.ping.pid")
+	kill -INT "$pid" 2>/dev/null || true
+	retry 10 _openvpn_gone "$pid" || fail "ping '$1' does not end"
+	read -r PING_SENT received < <(sed -n 's/^\([0-9]*\) packets transmitted, \([0-9]*\) received.*/\1 \2/p' "$WORK/$1.ping") ||
+		fail "ping '$1' gave no summary: $(tail -n 3 "$WORK/$1.ping")"
+	# The one that was under way when ping was ended is not lost.
+	PING_LOST=$(ping_missing "$WORK/$1.ping" "$PING_SENT" "$received")
+}
+
+ping_missing() {
+	local last
+	last=$(sed -n 's/.*icmp_seq=\([0-9]*\) .*/\1/p' "$1" | tail -n 1)
+	if [ "${last:-0}" -ge $(($2 - 1)) ] && [ "$3" -eq "${last:-0}" ]; then
+		echo 0
+	else
+		echo $(($2 - $3))
+	fi
+}
+
+# iperf_server NAMESPACE ADDRESS: one for the test.
+iperf_server() {
+	ip netns exec "$1" iperf3 --server --bind "$2" --forceflush \
+		>"$WORK/iperf-server.out" 2>&1 3>&- </dev/null &
+	echo $! >"$WORK/iperf-server.pid"
+	retry 20 grep -q "Server listening" "$WORK/iperf-server.out" ||
+		fail "iperf3 does not listen on $2: $(cat "$WORK/iperf-server.out")"
+}
+
+iperf_server_stop() {
+	[ -e "$WORK/iperf-server.pid" ] || return 0
+	kill "$(cat "$WORK/iperf-server.pid")" 2>/dev/null || true
+	rm -f "$WORK/iperf-server.pid"
+}
+
+# iperf_run NAMESPACE ADDRESS SECONDS OPTION..: prints received bits a second.
+iperf_run() {
+	local namespace=$1 address=$2 seconds=$3 out=$WORK/iperf.json
+	shift 3
+	ip netns exec "$namespace" timeout $((seconds + 30)) \
+		iperf3 --client "$address" --time "$seconds" --json "$@" >"$out" ||
+		fail "iperf3 to $address: $(jq -r '.error // "no answer in time"' "$out")"
+	jq -r '.end.sum_received.bits_per_second // .end.sum.bits_per_second | floor' "$out"
+}
+
+# link_counter NAMESPACE LINK rx|tx bytes|packets|dropped|errors
+link_counter() {
+	ip -n "$1" -s -j link show dev "$2" | jq -r ".[0].stats64.$3.$4"
+}
