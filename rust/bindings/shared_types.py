@@ -37,7 +37,8 @@ def main() -> int:
         return 2
     shared = (type_names(sys.argv[1]) & type_names(sys.argv[2])) - OURS
     for name in sorted(shared):
-        if not name.startswith(("__Bindgen", "__Incomplete")):
+        # Numbered names of unnamed types mean something else in each file.
+        if not name.startswith(("__Bindgen", "__Incomplete", "_bindgen_ty_")):
             print(f"--blocklist-type ^{name}$")
     return 0
 

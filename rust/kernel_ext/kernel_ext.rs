@@ -22,4 +22,5 @@ pub mod crypto;
 pub mod net;
 pub mod sync;
 pub mod time;
+pub mod uapi;
 pub mod workqueue;

@@ -21,6 +21,7 @@ pub use reference::{
 };
 pub use setup::{
     DeviceType,
+    Features,
     Setup, //
 };
 

@@ -32,6 +32,9 @@ use ovpn_bindings as bindings;
 
 const NUMA_NO_NODE: i32 = -1;
 
+/// Bytes that a packet needs free in front to be sent in UDP over IP without being copied.
+pub const UDP_HEADROOM: usize = bindings::OVPN_LL_RESERVE as usize;
+
 /// An owned `struct sk_buff`. Dropping it frees the packet without a reason; say one with
 /// [`SkBuff::drop_for`], or that it was used up with [`SkBuff::consume`].
 ///

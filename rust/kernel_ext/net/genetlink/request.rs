@@ -129,6 +129,15 @@ impl DumpRequest<'_> {
         unsafe { Request::from_raw(bindings::genl_info_dump(self.cb).cast_mut()) }
     }
 
+    /// The network namespace that the request came from.
+    pub fn net<'n>(&self) -> &'n Net
+    where
+        Self: 'n,
+    {
+        // SAFETY: By the type invariant; the requesting socket keeps its namespace.
+        unsafe { Net::from_raw(bindings::sock_net((*(*self.cb).skb).sk.cast())) }
+    }
+
     /// A number of the operation's own, 0 at first, kept from call to call.
     pub fn cursor(&mut self) -> &mut i64 {
         // SAFETY: By the type invariant. CAST: `long` has 64 bits here.

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! One key: the ciphers of both directions, the sender's counter and the receiver's window.
+
+use super::{
+    packet_id::{
+        self,
+        Exhausted,
+        PacketId, //
+    },
+    replay::ReplayWindow, //
+};
+use crate::wire::{
+    self,
+    Header,
+    KeyId,
+    NonceTail,
+    PeerId,
+    AAD_LEN,
+    OVERHEAD,
+    TAG_LEN, //
+};
+use core::num::NonZeroU32;
+use kernel::{
+    prelude::*,
+    sync::atomic::{
+        Atomic,
+        Relaxed, //
+    },
+};
+use kernel_ext::{
+    crypto::{
+        aead::{
+            Layout,
+            SyncAead, //
+        },
+        wipe, //
+    },
+    net::skbuff::SkBuff,
+    new_spinlock_bh,
+    sync::spinlock_bh::SpinLockBh,
+    time::NSEC_PER_SEC,
+    uapi::ovpn::*, //
+};
+
+/// For how long records may come late if none came since, in nanoseconds.
+const REPLAY_EXPIRY: u64 = 30 * NSEC_PER_SEC;
+
+/// Where things are in a record.
+const RECORD: Layout = Layout {
+    aad: AAD_LEN,
+    tag: TAG_LEN,
+};
+
+/// A cipher that records can be encrypted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cipher {
+    /// AES-GCM; the length of the key says with how many bits.
+    AesGcm,
+    /// ChaCha20-Poly1305 as in RFC 7539.
+    ChaCha20Poly1305,
+}
+
+impl Cipher {
+    /// The cipher with that number in the netlink interface.
+    pub fn from_uapi(number: u32) -> Option<Self> {
+        match number {
+            OVPN_CIPHER_ALG_AES_GCM => Some(Self::AesGcm),
+            OVPN_CIPHER_ALG_CHACHA20_POLY1305 => Some(Self::ChaCha20Poly1305),
+            _ => None,
+        }
+    }
+
+    /// Its number in the netlink interface.
+    pub fn to_uapi(self) -> u32 {
+        match self {
+            Self::AesGcm => OVPN_CIPHER_ALG_AES_GCM,
+            Self::ChaCha20Poly1305 => OVPN_CIPHER_ALG_CHACHA20_POLY1305,
+        }
+    }
+
+    fn crypto_name(self) -> &'static CStr {
+        match self {
+            Self::AesGcm => c"gcm(aes)",
+            Self::ChaCha20Poly1305 => c"rfc7539(chacha20,poly1305)",
+        }
+    }
+}
+
+/// What the daemon gives for one direction. Borrowed from its request, never copied elsewhere.
+pub struct KeyMaterial<'a> {
+    /// Key of the cipher.
+    pub cipher_key: &'a [u8],
+    /// The constant part of the nonce.
+    pub nonce_tail: [u8; wire::NONCE_TAIL_LEN],
+}
+
+/// A direction's cipher and the constant part of its nonce.
+struct Direction {
+    aead: SyncAead,
+    tail: NonceTail,
+}
+
+impl Direction {
+    fn new(cipher: Cipher, material: &KeyMaterial<'_>) -> Result<Self> {
+        Ok(Self {
+            aead: SyncAead::new(cipher.crypto_name(), material.cipher_key, TAG_LEN)?,
+            tail: NonceTail::new(material.nonce_tail),
+        })
+    }
+}
+
+impl Drop for Direction {
+    fn drop(&mut self) {
+        // The cipher wipes its own part.
+        wipe(self.tail.bytes_mut());
+    }
+}
+
+/// One key of a peer.
+#[pin_data]
+pub struct Key {
+    id: KeyId,
+    cipher: Cipher,
+    encrypt: Direction,
+    decrypt: Direction,
+    /// The last packet id that was given out, 0 if none was.
+    last_id: Atomic<u32>,
+    #[pin]
+    window: SpinLockBh<ReplayWindow>,
+}
+
+/// Why a record could not be made.
+#[derive(Clone, Copy, Debug)]
+pub enum SealError {
+    /// All packet ids are used up: the key is spent.
+    Exhausted,
+    /// No memory to make room.
+    Memory,
+    /// Encryption failed.
+    Crypto,
+}
+
+/// Why a record was not accepted.
+#[derive(Clone, Copy, Debug)]
+pub enum OpenError {
+    /// Shorter than a record's header.
+    Short,
+    /// Not authentic, or with the invalid packet id 0.
+    Auth,
+    /// Accepted before, or too old to know.
+    Replay,
+    /// No memory to make it writable.
+    Memory,
+}
+
+impl Key {
+    /// Sets a key up. Process context, may load the cipher's module.
+    ///
+    /// # Errors
+    ///
+    /// What [`SyncAead::new`] fails with.
+    pub fn new<'a>(
+        id: KeyId,
+        cipher: Cipher,
+        encrypt: &'a KeyMaterial<'a>,
+        decrypt: &'a KeyMaterial<'a>,
+    ) -> impl PinInit<Self, Error> + 'a {
+        try_pin_init!(Self {
+            encrypt: Direction::new(cipher, encrypt)?,
+            decrypt: Direction::new(cipher, decrypt)?,
+            id,
+            cipher,
+            last_id: Atomic::new(0),
+            window <- new_spinlock_bh!(ReplayWindow::new(REPLAY_EXPIRY), "ovpn_replay_window"),
+        }? Error)
+    }
+
+    /// Its id, by which records name it.
+    #[inline]
+    pub fn id(&self) -> KeyId {
+        self.id
+    }
+
+    /// Its cipher.
+    pub fn cipher(&self) -> Cipher {
+        self.cipher
+    }
+
+    /// Makes a record of the packet in `skb`, to the peer that calls us `peer`. Any context.
+    #[inline]
+    pub fn seal(&self, skb: &mut SkBuff, peer: PeerId) -> Result<(), SealError> {
+        skb.cow_head(crate::device::HEADROOM)
+            .map_err(|_| SealError::Memory)?;
+        let id = self.next_id().map_err(|Exhausted| SealError::Exhausted)?;
+        let header = Header {
+            key_id: self.id,
+            peer_id: peer,
+        };
+        let room = skb.push(OVERHEAD).ok_or(SealError::Memory)?;
+        room[..AAD_LEN].copy_from_slice(&header.aad(id));
+        self.encrypt
+            .aead
+            .seal(skb, RECORD, self.encrypt.tail.nonce(id))
+            .map_err(|error| match error {
+                error if error == ENOMEM => SealError::Memory,
+                _ => SealError::Crypto,
+            })
+    }
+
+    /// Checks the record in `skb` and takes the packet out of it. `now` is the boot time clock in
+    /// nanoseconds. Any context.
+    #[inline]
+    pub fn open(&self, skb: &mut SkBuff, now: u64) -> Result<(), OpenError> {
+        if !skb.make_linear(OVERHEAD) {
+            return Err(OpenError::Short);
+        }
+        let aad = skb.first::<AAD_LEN>().ok_or(OpenError::Short)?;
+        let id = wire::packet_id(&aad).ok_or(OpenError::Auth)?;
+        self.decrypt
+            .aead
+            .open(skb, RECORD, self.decrypt.tail.nonce(id))
+            .map_err(|error| match error {
+                error if error == ENOMEM => OpenError::Memory,
+                _ => OpenError::Auth,
+            })?;
+        self.window
+            .lock()
+            .accept(id, now)
+            .map_err(|_| OpenError::Replay)?;
+        if skb.pull(OVERHEAD) {
+            Ok(())
+        } else {
+            Err(OpenError::Short)
+        }
+    }
+
+    /// Takes the next packet id. Each is given out once, and none after the last.
+    #[inline]
+    fn next_id(&self) -> Result<PacketId, Exhausted> {
+        let mut last = self.last_id.load(Relaxed);
+        loop {
+            let mut reserved = packet_id::reserve(last, NonZeroU32::MIN)?;
+            match self.last_id.cmpxchg(last, reserved.last, Relaxed) {
+                Ok(_) => return reserved.ids.next().ok_or(Exhausted),
+                Err(now) => last = now,
+            }
+        }
+    }
+}

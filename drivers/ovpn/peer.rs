@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The other end of a tunnel.
+
+pub mod endpoint;
+pub mod keepalive;
+pub mod path;
+pub mod table;
+pub mod timer;
+
+use crate::{
+    crypto::slots::KeySlots,
+    device::Tunnel,
+    netlink::{
+        notify,
+        rules::PeerSettings, //
+    },
+    stats::BothWays,
+    transport::udp::{
+        Carrier,
+        Socket, //
+    },
+    wire::PeerId, //
+};
+use core::net::{
+    Ipv4Addr,
+    Ipv6Addr, //
+};
+use endpoint::{
+    Change,
+    Endpoint,
+    TransportKey, //
+};
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        rcu::Guard, //
+    },
+};
+use kernel_ext::{
+    net::{
+        device::{
+            Device,
+            DeviceRef, //
+        },
+        udp_tunnel::{
+            Attachment,
+            SendParams, //
+        },
+    },
+    new_spinlock_bh,
+    sync::{
+        rcu::{
+            RcuArc,
+            RcuBorrow,
+            RcuCell, //
+        },
+        spinlock_bh::SpinLockBh, //
+    },
+    time,
+    uapi::ovpn::*,
+    workqueue::DelayedWork, //
+};
+use path::Path;
+
+/// Why a peer was deleted, as the daemon is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeleteReason {
+    /// The interface is going away, or in P2P mode another peer has taken the place.
+    Teardown,
+    /// The daemon asked for it.
+    Userspace,
+    /// Nothing was heard from it for too long.
+    Expired,
+    /// Its socket was closed.
+    TransportDisconnect,
+}
+
+impl DeleteReason {
+    /// Its number in the netlink interface.
+    pub fn to_uapi(self) -> u32 {
+        match self {
+            Self::Teardown => OVPN_DEL_PEER_REASON_TEARDOWN,
+            Self::Userspace => OVPN_DEL_PEER_REASON_USERSPACE,
+            Self::Expired => OVPN_DEL_PEER_REASON_EXPIRED,
+            Self::TransportDisconnect => OVPN_DEL_PEER_REASON_TRANSPORT_DISCONNECT,
+        }
+    }
+}
+
+/// The addresses that a peer has inside the VPN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VpnAddresses {
+    /// IPv4.
+    pub v4: Option<Ipv4Addr>,
+    /// IPv6.
+    pub v6: Option<Ipv6Addr>,
+}
+
+impl VpnAddresses {
+    /// These addresses with what `settings` change; an unspecified address is none.
+    pub fn with(self, settings: &PeerSettings) -> Self {
+        Self {
+            v4: settings.vpn_v4.or(self.v4).filter(|v4| !v4.is_unspecified()),
+            v6: settings.vpn_v6.or(self.v6).filter(|v6| !v6.is_unspecified()),
+        }
+    }
+}
+
+/// Whether and how a peer is found by its transport address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    /// Not yet, or in P2P mode.
+    No,
+    /// Under this one.
+    At(TransportKey),
+    /// Not any more, for ever.
+    Deleted,
+}
+
+/// What changes in the life of a peer, but not with each packet.
+struct State {
+    vpn: VpnAddresses,
+    /// Seconds, as they were set. Either may be 0, which turns keepalives off.
+    keepalive: (u32, u32),
+    listed: Listed,
+    /// Given back when the peer is deleted.
+    attachment: Option<Attachment<Carrier>>,
+}
+
+/// A peer.
+///
+/// Lock order: the lock of the peer table, then `state`. The packet path takes `state` only when the
+/// peer has moved.
+#[pin_data]
+pub struct Peer {
+    id: PeerId,
+    /// What the peer calls us.
+    tx_id: Atomic<u32>,
+    tunnel: DeviceRef<Tunnel>,
+    socket: RcuArc<Socket>,
+    /// Where the peer is. Replaced under `state`.
+    path: RcuCell<Path>,
+    /// Its keys.
+    #[pin]
+    pub keys: KeySlots,
+    /// Records and their bytes, without the headers of the transport.
+    pub link: BothWays,
+    /// Packets and their bytes, as they are on the tunnel interface.
+    pub vpn: BothWays,
+    /// Nanoseconds of the boot time clock.
+    last_sent: Atomic<u64>,
+    /// Nanoseconds of the boot time clock.
+    last_received: Atomic<u64>,
+    #[pin]
+    state: SpinLockBh<State>,
+    #[pin]
+    timer: DelayedWork,
+}
+
+kernel_ext::impl_has_delayed_work!(Peer, timer);
+
+impl Peer {
+    /// A peer that nobody can find yet. Process context.
+    pub fn new(
+        dev: &Device<Tunnel>,
+        settings: &PeerSettings,
+        attachment: Attachment<Carrier>,
+    ) -> Result<RcuArc<Self>> {
+        let socket = attachment.socket();
+        let params = SendParams::of(socket.sock());
+        let path = match settings.endpoint {
+            Some(endpoint) => Some(Path::new(endpoint, &params, GFP_KERNEL)?),
+            None => None,
+        };
+        let now = time::boottime_coarse();
+        let state = State {
+            vpn: VpnAddresses::default().with(settings),
+            keepalive: settings.keepalive.unwrap_or((0, 0)),
+            listed: Listed::No,
+            attachment: Some(attachment),
+        };
+        RcuArc::pin_init(
+            try_pin_init!(Self {
+                id: settings.id,
+                tx_id: Atomic::new(settings.tx_id.unwrap_or(settings.id).get()),
+                tunnel: DeviceRef::new(dev),
+                socket,
+                path: RcuCell::new(path),
+                keys <- KeySlots::new(),
+                link: BothWays::new(),
+                vpn: BothWays::new(),
+                last_sent: Atomic::new(now),
+                last_received: Atomic::new(now),
+                state <- new_spinlock_bh!(state, "ovpn_peer"),
+                timer <- DelayedWork::new::<Self>(),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Its number, in records that we receive.
+    #[inline]
+    pub fn id(&self) -> PeerId {
+        self.id
+    }
+
+    /// Its number, in records that we send.
+    #[inline]
+    pub fn tx_id(&self) -> PeerId {
+        PeerId::new(self.tx_id.load(Relaxed)).unwrap_or(self.id)
+    }
+
+    /// Sets its number in records that we send.
+    pub fn set_tx_id(&self, id: PeerId) {
+        self.tx_id.store(id.get(), Relaxed);
+    }
+
+    /// The socket that it is reached through.
+    #[inline]
+    pub fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// Gives the socket back, if that has not been done. Process context, may sleep.
+    pub fn detach(&self) {
+        let attachment = self.state.lock().attachment.take();
+        // Sleeps, hence not under the lock.
+        drop(attachment);
+    }
+
+    /// The addresses that it has inside the VPN.
+    pub fn vpn_addresses(&self) -> VpnAddresses {
+        self.state.lock().vpn
+    }
+
+    /// Interval and timeout of keepalives in seconds, as they were set.
+    pub fn keepalive(&self) -> (u32, u32) {
+        self.state.lock().keepalive
+    }
+
+    /// Where it is.
+    pub fn endpoint(&self, guard: &Guard) -> Option<Endpoint> {
+        self.path.get(guard).map(|path| path.endpoint())
+    }
+
+    /// A record of it has arrived, `now` nanoseconds after boot.
+    #[inline]
+    pub fn heard(&self, now: u64) {
+        self.last_received.store(now, Relaxed);
+    }
+
+    /// A record to it was sent.
+    #[inline]
+    pub fn spoke(&self) {
+        self.last_sent.store(time::boottime_coarse(), Relaxed);
+    }
+
+    /// The way to it, for a socket that sends with `params`. Any context.
+    #[inline]
+    pub fn path<'g>(&self, params: &SendParams, guard: &'g Guard) -> Option<RcuBorrow<'g, Path>> {
+        let path = self.path.get(guard)?;
+        if path.is_for(params) {
+            return Some(path);
+        }
+        // User space has changed the socket: routes that were found for it before do not count.
+        let endpoint = path.endpoint();
+        self.change_path(path.get(), endpoint, Some(params));
+        self.path.get(guard)
+    }
+
+    /// Our address on the way to it is not ours any more: let the next look-up find another one.
+    #[cold]
+    pub fn forget_local(&self, path: &Path) {
+        self.change_path(path, path.endpoint().forget_local(), None);
+    }
+
+    /// Replaces `path` if it is still the way to the peer. Without memory all stays as it is, and
+    /// the next packet tries again. Any context.
+    #[cold]
+    fn change_path(&self, path: &Path, endpoint: Endpoint, params: Option<&SendParams>) {
+        let Ok(new) = path.moved(endpoint, params) else {
+            return;
+        };
+        let _state = self.state.lock();
+        if self.path.take_if(path).is_some() {
+            drop(self.path.replace(Some(new)));
+        }
+    }
+
+    /// An authentic record came from `seen`: answers go there from now on. Any context.
+    #[inline]
+    pub fn follow(&self, this: RcuBorrow<'_, Self>, seen: &Endpoint, guard: &Guard) {
+        let Some(path) = self.path.get(guard) else {
+            return;
+        };
+        match path.endpoint().observe(seen) {
+            Change::None => {}
+            Change::Local(endpoint) => self.change_path(path.get(), endpoint, None),
+            Change::Floated(_) => self.float(this, seen, guard),
+        }
+    }
+
+    /// The peer has moved.
+    #[cold]
+    fn float(&self, this: RcuBorrow<'_, Self>, seen: &Endpoint, guard: &Guard) {
+        let Some(this) = this.to_owned() else {
+            return;
+        };
+        let moved_to = {
+            let mut state = self.state.lock();
+            // Another CPU may have been faster.
+            let Some(path) = self.path.get(guard) else {
+                return;
+            };
+            let Change::Floated(endpoint) = path.endpoint().observe(seen) else {
+                return;
+            };
+            let Ok(new) = path.moved(endpoint, None) else {
+                return;
+            };
+            drop(self.path.replace(Some(new)));
+            state.relist(&this, endpoint);
+            endpoint
+        };
+        notify::floated(&self.tunnel, self, moved_to);
+    }
+
+    /// The daemon says where the peer is. Process context.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn move_to(this: &RcuArc<Self>, endpoint: Endpoint) -> Result {
+        let params = SendParams::of(this.socket.sock());
+        let path = Path::new(endpoint, &params, GFP_KERNEL)?;
+        let mut state = this.state.lock();
+        drop(this.path.replace(Some(path)));
+        state.relist(this, endpoint);
+        Ok(())
+    }
+}
+
+impl State {
+    /// Lets the peer be found by where it is now, if it can be found so at all.
+    fn relist(&mut self, peer: &RcuArc<Peer>, endpoint: Endpoint) {
+        let key = endpoint.key();
+        match self.listed {
+            Listed::At(old) if old != key => {
+                let peers = &peer.tunnel.data().peers;
+                // Without memory it is not found by its address, until it moves again.
+                let listed = peers.list_transport(&key, peer.clone(), GFP_ATOMIC).is_ok();
+                peers.unlist_transport(&old, peer);
+                self.listed = if listed { Listed::At(key) } else { Listed::No };
+            }
+            Listed::At(_) | Listed::No | Listed::Deleted => {}
+        }
+    }
+}
