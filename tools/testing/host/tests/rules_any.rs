@@ -66,7 +66,7 @@ fn mode() -> impl Strategy<Value = Mode> {
 }
 
 proptest! {
-    #![proptest_config(support::cases(300_000))]
+    #![proptest_config(support::cases(100_000))]
 
     /// What holds for any request that got through.
     #[test]
@@ -135,17 +135,5 @@ proptest! {
             check_peer(&without, Mode::Mp).err(),
             check_peer(&attrs, Mode::Mp).err()
         );
-    }
-
-    #[test]
-    fn accepted_vpn_addresses_are_unicast(v4: Ipv4Addr, v6 in address_v6()) {
-        let v6 = v6.unwrap_or(Ipv6Addr::UNSPECIFIED);
-
-        if check_vpn_addresses(v4, v6).is_ok() {
-            prop_assert!(!(v4.is_unspecified() && v6.is_unspecified()));
-            prop_assert!(!v4.is_multicast() && !v4.is_loopback() && !v4.is_broadcast());
-            prop_assert!(!v6.is_multicast() && !v6.is_loopback());
-            prop_assert!(v6.is_unspecified() || v6.to_ipv4().is_none());
-        }
     }
 }
