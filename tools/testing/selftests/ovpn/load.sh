@@ -65,10 +65,6 @@ loads_used_and_unloads() {
 	done
 }
 
-module_unused() {
-	[ "$(cat /sys/module/ovpn/refcnt)" = 0 ]
-}
-
 # Ours holds itself while a link exists; the in-tree driver deletes the links.
 stays_while_a_link_exists() {
 	module_load

@@ -14,6 +14,10 @@ module_loaded() {
 	[ -d /sys/module/ovpn ]
 }
 
+module_unused() {
+	[ "$(cat /sys/module/ovpn/refcnt)" = 0 ]
+}
+
 # What modinfo and modprobe are asked about.
 module_file() {
 	if [ -n "$OVPN_MODULE" ] && [ -e "$OVPN_MODULE" ]; then

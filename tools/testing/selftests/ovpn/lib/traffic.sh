@@ -40,19 +40,19 @@ ping_missing() {
 	fi
 }
 
-# iperf_server NAMESPACE ADDRESS: one for the test.
+# iperf_server NAMESPACE ADDRESS [PORT]
 iperf_server() {
-	ip netns exec "$1" iperf3 --server --bind "$2" --forceflush \
-		>"$WORK/iperf-server.out" 2>&1 3>&- </dev/null &
-	echo $! >"$WORK/iperf-server.pid"
-	retry 20 grep -q "Server listening" "$WORK/iperf-server.out" ||
-		fail "iperf3 does not listen on $2: $(cat "$WORK/iperf-server.out")"
+	local out=$WORK/iperf-server.${3:-5201}.out
+	ip netns exec "$1" iperf3 --server --bind "$2" --port "${3:-5201}" --forceflush \
+		>"$out" 2>&1 3>&- </dev/null &
+	echo $! >>"$WORK/iperf-server.pids"
+	retry 20 grep -q "Server listening" "$out" || fail "iperf3 does not listen on $2: $(cat "$out")"
 }
 
 iperf_server_stop() {
-	[ -e "$WORK/iperf-server.pid" ] || return 0
-	kill "$(cat "$WORK/iperf-server.pid")" 2>/dev/null || true
-	rm -f "$WORK/iperf-server.pid"
+	[ -e "$WORK/iperf-server.pids" ] || return 0
+	xargs -r kill -9 <"$WORK/iperf-server.pids" 2>/dev/null || true
+	rm -f "$WORK/iperf-server.pids"
 }
 
 # iperf_run NAMESPACE ADDRESS SECONDS OPTION..: prints received bits a second.
@@ -63,6 +63,33 @@ iperf_run() {
 		iperf3 --client "$address" --time "$seconds" --json "$@" >"$out" ||
 		fail "iperf3 to $address: $(jq -r '.error // "no answer in time"' "$out")"
 	jq -r '.end.sum_received.bits_per_second // .end.sum.bits_per_second | floor' "$out"
+}
+
+# flood_start NAMESPACE ADDRESS: as much UDP as the machine gives, both ways,
+# until flood_stop. What becomes of it does not matter.
+flood_start() {
+	local way
+	for way in "" --reverse; do
+		# shellcheck disable=SC2086
+		ip netns exec "$1" iperf3 --client "$2" --port $((5201 + ${#way})) --udp --bitrate 0 \
+			--length 1200 --time 300 $way >"$WORK/flood$way.out" 2>&1 3>&- </dev/null &
+		echo $! >>"$WORK/flood.pids"
+	done
+	sleep 2
+	flood_running || fail "iperf3 does not run: $(cat "$WORK"/flood*.out)"
+}
+
+flood_running() {
+	local pid
+	while read -r pid; do
+		kill -0 "$pid" 2>/dev/null || return 1
+	done <"$WORK/flood.pids"
+}
+
+flood_stop() {
+	[ -e "$WORK/flood.pids" ] || return 0
+	xargs -r kill -9 <"$WORK/flood.pids" 2>/dev/null || true
+	rm -f "$WORK/flood.pids"
 }
 
 # link_counter NAMESPACE LINK rx|tx bytes|packets|dropped|errors
