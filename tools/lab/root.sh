@@ -24,18 +24,16 @@ package_list() {
 
 # debian_root FOLDER LIST: a minimal Debian plus a list of packages.
 debian_root() {
-	local folder=$1 list=$2 sources options=$LAB/apt.conf
+	local folder=$1 list=$2 sources
 	sources=$(mirror_sources)
-	# It may hold a password.
-	(umask 077 && mirror_apt_options >"$options")
 	remove_tree "$folder.tmp"
 	if am_root; then
-		bootstrap "$list" "$options" "$folder.tmp" <<<"$sources"
+		bootstrap "$list" "$folder.tmp" <<<"$sources"
 	else
 		# mmdebstrap's map of users differs from the one that the lab runs with, so
 		# the files travel in an archive. Devices cannot be made, /dev is mounted.
 		mkdir -p "$folder.tmp"
-		bootstrap "$list" "$options" "$folder.tar" <<<"$sources"
+		bootstrap "$list" - <<<"$sources" >"$folder.tar"
 		as_lab_root tar -C "$folder.tmp" --numeric-owner --exclude './dev/*' -xf "$folder.tar"
 		rm "$folder.tar"
 	fi
@@ -47,7 +45,10 @@ debian_root() {
 # Documentation is left out: the roots are for programs. Nor is every file synced
 # to the disk on its own, what breaks is made anew.
 bootstrap() {
-	local list=$1 options=$2 target=$3
+	local list=$1 target=$2 option options=()
+	while read -r option; do
+		options+=(--aptopt="$option")
+	done < <(mirror_apt_options)
 	mmdebstrap --variant=minbase --skip=check/empty \
 		--dpkgopt='force-unsafe-io' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
@@ -56,7 +57,7 @@ bootstrap() {
 		--dpkgopt='path-exclude=/usr/share/info/*' \
 		--aptopt='APT::Install-Recommends "false"' \
 		--aptopt='Acquire::Languages "none"' \
-		--aptopt="$options" \
+		"${options[@]}" \
 		--include="$(package_list "$list" | paste -sd,)" \
 		"$SUITE" "$target" -
 }
