@@ -63,6 +63,7 @@ bool ovpn_helper_skb_cloned(const struct sk_buff *skb);
 int ovpn_helper_skb_cow_head(struct sk_buff *skb, unsigned int headroom);
 struct sk_buff *ovpn_helper_skb_share_check(struct sk_buff *skb);
 void ovpn_helper_skb_reserve(struct sk_buff *skb, int len);
+void ovpn_helper_skb_becomes_inner(struct sk_buff *skb);
 void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
 void ovpn_helper_skb_tunnel_tx(struct sk_buff *skb, struct net_device *dev, u32 mark);
 void ovpn_helper_skb_forget_ct(struct sk_buff *skb);

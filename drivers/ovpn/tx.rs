@@ -120,6 +120,7 @@ fn send_record(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, guard: &Guard
     let Some(key) = peer.keys.get(Slot::Primary, guard) else {
         return drop_sent(dev, Some(skb), DropCause::TxNoKey, bh);
     };
+    skb.becomes_inner();
     if let Err(error) = key.seal(&mut skb, peer.tx_id()) {
         let cause = match error {
             SealError::Exhausted => {

@@ -31,6 +31,13 @@ void ovpn_helper_skb_reserve(struct sk_buff *skb, int len)
 	skb_reserve(skb, len);
 }
 
+/* A packet about to be encapsulated: what is sent of it is counted from here. */
+void ovpn_helper_skb_becomes_inner(struct sk_buff *skb)
+{
+	skb_reset_network_header(skb);
+	skb_reset_inner_network_header(skb);
+}
+
 /* A decapsulated packet: nothing that described the outer one holds any more. */
 void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol)
 {

@@ -256,6 +256,14 @@ impl SkBuff {
         }
     }
 
+    /// The packet, which begins here, is about to be put into another one. Statistics of the tunnel
+    /// device count from here.
+    #[inline]
+    pub fn becomes_inner(&mut self) {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::skb_becomes_inner(self.as_ptr()) };
+    }
+
     /// Forgets what netfilter knows of the connection the packet belongs to.
     #[inline]
     pub fn forget_connection(&mut self) {
