@@ -22,7 +22,8 @@ else
 endif
 
 # A make of its own: what this one was told about jobs means nothing in the lab.
-KMAKE = $(RUN) env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRIDES make --no-print-directory -j$(shell nproc) \
+# Two builds in one place wait for each other.
+KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRIDES make --no-print-directory -j$(shell nproc) \
 	-C $(KDIR) M=$(CURDIR) MO=$(BUILD) $(if $(V),V=$(V)) $(if $(CLIPPY),CLIPPY=$(CLIPPY)) \
 	$(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
