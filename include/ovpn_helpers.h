@@ -119,7 +119,7 @@ const struct genl_info *ovpn_helper_genl_info_dump(struct netlink_callback *cb);
 u32 ovpn_helper_netlink_cb_portid(const struct sk_buff *skb);
 int ovpn_helper_genlmsg_reply(struct sk_buff *skb, struct genl_info *info);
 int ovpn_helper_genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
-				  struct sk_buff *skb, unsigned int group, gfp_t flags);
+					struct sk_buff *skb, unsigned int group, gfp_t flags);
 bool ovpn_helper_net_eq(const struct net *a, const struct net *b);
 
 /* --- linux/rhashtable.h --- */

@@ -142,8 +142,7 @@ impl Link for Tunnel {
     const POLICY: &'static [Policy] = &{
         let mut policy = [const { Policy::unknown() }; __IFLA_OVPN_MAX as usize];
         // CAST: 0 and 1.
-        policy[IFLA_OVPN_MODE as usize] =
-            Policy::u8_range(OVPN_MODE_P2P as u8, OVPN_MODE_MP as u8);
+        policy[IFLA_OVPN_MODE as usize] = Policy::u8_range(OVPN_MODE_P2P as u8, OVPN_MODE_MP as u8);
         policy
     };
 

@@ -128,13 +128,7 @@ fn may_send(dev: &Device<Tunnel>, peer: &Peer, packet: &Inner, guard: &Guard) ->
 
 /// Hands the packet up the stack as one that the interface has received.
 #[inline]
-fn deliver(
-    dev: &Device<Tunnel>,
-    peer: &Peer,
-    mut skb: SkBuff,
-    packet: &Inner,
-    bh: &BhDisabled,
-) {
+fn deliver(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, packet: &Inner, bh: &BhDisabled) {
     dev.adopt_received(&mut skb, packet.ethertype());
     let len = skb.len();
     // If the queue is full, the core has counted the drop.

@@ -170,12 +170,7 @@ pub fn drop_received(dev: &Device<Tunnel>, skb: SkBuff, cause: DropCause, bh: &B
 /// Drops a packet that was to be sent: the one place that counts it, and frees it if it is still
 /// there.
 #[cold]
-pub fn drop_sent(
-    dev: &Device<Tunnel>,
-    skb: Option<SkBuff>,
-    cause: DropCause,
-    bh: &BhDisabled,
-) {
+pub fn drop_sent(dev: &Device<Tunnel>, skb: Option<SkBuff>, cause: DropCause, bh: &BhDisabled) {
     dev.data().drops.count(cause);
     dev.count_tx_dropped(bh);
     if let Some(skb) = skb {

@@ -38,10 +38,7 @@ mod raw {
     // SAFETY: `__BindgenBitfieldUnit<Storage>` is a newtype around `Storage`.
     unsafe impl<Storage> Zeroable for __BindgenBitfieldUnit<Storage> where Storage: Zeroable {}
 
-    include!(concat!(
-        env!("OVPN_BINDINGS_OUT"),
-        "/bindings_generated.rs"
-    ));
+    include!(concat!(env!("OVPN_BINDINGS_OUT"), "/bindings_generated.rs"));
 }
 
 mod shims {

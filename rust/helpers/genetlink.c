@@ -24,7 +24,7 @@ int ovpn_helper_genlmsg_reply(struct sk_buff *skb, struct genl_info *info)
 }
 
 int ovpn_helper_genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
-				  struct sk_buff *skb, unsigned int group, gfp_t flags)
+					struct sk_buff *skb, unsigned int group, gfp_t flags)
 {
 	return genlmsg_multicast_netns(family, net, skb, 0, group, flags);
 }

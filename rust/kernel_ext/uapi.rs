@@ -18,7 +18,6 @@ pub mod ovpn {
         ovpn_key_slot_OVPN_KEY_SLOT_SECONDARY as OVPN_KEY_SLOT_SECONDARY,
         ovpn_mode_OVPN_MODE_MP as OVPN_MODE_MP,
         ovpn_mode_OVPN_MODE_P2P as OVPN_MODE_P2P,
-        __IFLA_OVPN_MAX,
         IFLA_OVPN_MODE,
         OVPN_A_IFINDEX,
         OVPN_A_KEYCONF,
@@ -71,6 +70,7 @@ pub mod ovpn {
         OVPN_CMD_PEER_SET,
         OVPN_FAMILY_VERSION,
         OVPN_NONCE_TAIL_SIZE, //
+        __IFLA_OVPN_MAX,
     };
 }
 

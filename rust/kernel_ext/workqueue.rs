@@ -108,7 +108,10 @@ impl DelayedWork {
         // SAFETY: The slot is initialised by `init_delayed_work`, and its address is stable.
         unsafe {
             pin_init::pin_init_from_closure(move |slot: *mut Self| {
-                bindings::init_delayed_work(Opaque::cast_into(&raw const (*slot).0), Some(run::<T>));
+                bindings::init_delayed_work(
+                    Opaque::cast_into(&raw const (*slot).0),
+                    Some(run::<T>),
+                );
                 Ok(())
             })
         }

@@ -72,7 +72,8 @@ impl Do for New {
             .nested(&policy::KEYCONF, extack)?;
         let peer_id = attrs.require(OVPN_A_KEYCONF_PEER_ID, extack)?;
         let slot = slot(attrs.require(OVPN_A_KEYCONF_SLOT, extack)?)?;
-        let id = KeyId::new(number(attrs.require(OVPN_A_KEYCONF_KEY_ID, extack)?)?).ok_or(ERANGE)?;
+        let id =
+            KeyId::new(number(attrs.require(OVPN_A_KEYCONF_KEY_ID, extack)?)?).ok_or(ERANGE)?;
         let cipher = attrs.require(OVPN_A_KEYCONF_CIPHER_ALG, extack)?;
         let encrypt = attrs.require(OVPN_A_KEYCONF_ENCRYPT_DIR, extack)?;
         let decrypt = attrs.require(OVPN_A_KEYCONF_DECRYPT_DIR, extack)?;
@@ -82,14 +83,15 @@ impl Do for New {
         let decrypt = material(decrypt, extack)?;
         let peer = find(&dev, peer_id, extack)?;
 
-        let key = RcuArc::pin_init(
-            key::Key::new(id, cipher, &encrypt, &decrypt),
-            GFP_KERNEL,
-        )
-        .map_err(|error| {
-            let bits = encrypt.cipher_key.len().saturating_mul(8);
-            explain!(extack, error, "cannot set up {cipher:?} with a key of {bits} bits")
-        })?;
+        let key = RcuArc::pin_init(key::Key::new(id, cipher, &encrypt, &decrypt), GFP_KERNEL)
+            .map_err(|error| {
+                let bits = encrypt.cipher_key.len().saturating_mul(8);
+                explain!(
+                    extack,
+                    error,
+                    "cannot set up {cipher:?} with a key of {bits} bits"
+                )
+            })?;
         peer.keys.install(slot, key);
         Ok(())
     }

@@ -3,11 +3,7 @@
 //! Making, changing and deleting peers.
 
 use super::{
-    device,
-    explain,
-    find,
-    number,
-    policy,
+    device, explain, find, number, policy,
     rules::{
         self,
         Errno,
@@ -140,11 +136,7 @@ fn attach(
     )
     .map_err(|error| match error {
         AttachError::NotUdp => explain!(extack, ENOTSOCK, "fd {fd} is not a UDP socket"),
-        AttachError::Busy => explain!(
-            extack,
-            ENOTSOCK,
-            "the socket is in use by another tunnel"
-        ),
+        AttachError::Busy => explain!(extack, ENOTSOCK, "the socket is in use by another tunnel"),
         AttachError::Failed(error) => error,
     })
 }
@@ -236,7 +228,11 @@ impl Do for Del {
             .require(OVPN_A_PEER)?
             .nested(&policy::PEER_DEL_INPUT, extack)?;
         let peer = find(&dev, attrs.require(OVPN_A_PEER_ID, extack)?, extack)?;
-        if dev.data().peers.delete(&dev, &peer, DeleteReason::Userspace) {
+        if dev
+            .data()
+            .peers
+            .delete(&dev, &peer, DeleteReason::Userspace)
+        {
             Ok(())
         } else {
             Err(refuse(AddError::Deleted, extack))

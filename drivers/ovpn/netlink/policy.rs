@@ -191,8 +191,7 @@ pub static PEER_SET: PeerRequest = request(OVPN_A_PEER, &PEER_SET_INPUT);
 /// `peer-get` of one.
 pub static PEER_GET: PeerRequest = request(OVPN_A_PEER, &PEER);
 /// `peer-get` of all.
-pub static PEER_DUMP: [Policy; OVPN_A_IFINDEX as usize + 1] =
-    [Policy::unknown(), Policy::u32()];
+pub static PEER_DUMP: [Policy; OVPN_A_IFINDEX as usize + 1] = [Policy::unknown(), Policy::u32()];
 /// `peer-del`.
 pub static PEER_DEL: PeerRequest = request(OVPN_A_PEER, &PEER_DEL_INPUT);
 /// `key-new`.

@@ -148,11 +148,7 @@ impl Dump for List {
         let guard = rcu::read_lock();
         // The cursor is the id to go on with; peers come and go between messages.
         // CAST: Ids have 24 bits, and the cursor is only written here.
-        while let Some(peer) = dev
-            .data()
-            .peers
-            .next(*request.cursor() as u32, &guard)
-        {
+        while let Some(peer) = dev.data().peers.next(*request.cursor() as u32, &guard) {
             let net = request.net();
             let written = request.message(&FAMILY, OVPN_CMD_PEER_GET, |message| {
                 write_peer(message, peer.get(), net, &guard)

@@ -62,9 +62,8 @@ impl SyncAead {
         // CAST: Both are a few bytes; the API rejects others.
         let (key_len, tag_len) = (key.len() as u32, tag_len as u32);
         // SAFETY: `name` is a NUL-terminated string.
-        let aead = from_err_ptr(unsafe {
-            bindings::crypto_alloc_sync_aead(name.as_char_ptr(), 0, 0)
-        })?;
+        let aead = unsafe { bindings::crypto_alloc_sync_aead(name.as_char_ptr(), 0, 0) };
+        let aead = from_err_ptr(aead)?;
         // INVARIANT: The rest is checked and set below, or else it is dropped.
         // SAFETY: Not an error, hence valid.
         let aead = Self(unsafe { NonNull::new_unchecked(aead) });

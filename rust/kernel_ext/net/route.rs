@@ -231,8 +231,6 @@ impl Net {
     /// Whether `address` is one of this namespace's. Any context.
     pub fn has_ipv6(&self, address: Ipv6Addr) -> bool {
         // SAFETY: The namespace is valid, no device is asked for.
-        unsafe {
-            bindings::ipv6_chk_addr(self.as_ptr(), &raw_in6(address), ptr::null(), 0) != 0
-        }
+        unsafe { bindings::ipv6_chk_addr(self.as_ptr(), &raw_in6(address), ptr::null(), 0) != 0 }
     }
 }

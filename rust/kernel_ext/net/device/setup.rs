@@ -7,7 +7,10 @@ use super::{
     Private, //
 };
 use core::marker::PhantomData;
-use kernel::types::Opaque;
+use kernel::{
+    prelude::*,
+    types::Opaque, //
+};
 use ovpn_bindings as bindings;
 
 /// A device that is being allocated, whose properties can be set.
@@ -29,9 +32,9 @@ unsafe impl Sync for DeviceType {}
 
 impl DeviceType {
     /// A type of that name.
-    pub const fn new(name: &'static core::ffi::CStr) -> Self {
+    pub const fn new(name: &'static CStr) -> Self {
         Self(Opaque::new(bindings::device_type {
-            name: name.as_ptr().cast(),
+            name: name.to_bytes_with_nul().as_ptr(),
             ..pin_init::zeroed()
         }))
     }

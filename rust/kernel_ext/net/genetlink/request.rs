@@ -141,10 +141,7 @@ impl DumpRequest<'_> {
     /// A number of the operation's own, 0 at first, kept from call to call.
     pub fn cursor(&mut self) -> &mut i64 {
         // SAFETY: By the type invariant. CAST: `long` has 64 bits here.
-        unsafe {
-            &mut *(&raw mut (*self.cb).__bindgen_anon_1.args)
-                .cast::<i64>()
-        }
+        unsafe { &mut *(&raw mut (*self.cb).__bindgen_anon_1.args).cast::<i64>() }
     }
 
     /// Appends one message of command `cmd`.
@@ -163,7 +160,15 @@ impl DumpRequest<'_> {
             let portid = bindings::netlink_cb_portid((*self.cb).skb);
             let seq = (*(*self.cb).nlh).nlmsg_seq;
             // CAST: A flag of 16 bits.
-            message::fill(self.skb, family, portid, seq, bindings::NLM_F_MULTI as i32, cmd, fill)
+            message::fill(
+                self.skb,
+                family,
+                portid,
+                seq,
+                bindings::NLM_F_MULTI as i32,
+                cmd,
+                fill,
+            )
         }
     }
 }

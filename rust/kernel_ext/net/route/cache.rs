@@ -87,9 +87,7 @@ impl DstCache {
     pub fn set6(&self, route: &Route6, source: Ipv6Addr, _bh: &BhDisabled) {
         // SAFETY: By the type invariant, and bottom halves are disabled. The cache takes a
         // reference of its own.
-        unsafe {
-            bindings::dst_cache_set_ip6(self.cache.get(), route.as_ptr(), &raw_in6(source))
-        };
+        unsafe { bindings::dst_cache_set_ip6(self.cache.get(), route.as_ptr(), &raw_in6(source)) };
     }
 }
 

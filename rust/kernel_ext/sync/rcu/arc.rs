@@ -262,10 +262,7 @@ impl<'g, T: 'static> RcuBorrow<'g, T> {
         let refs = unsafe { &(*self.value.as_ptr().cast::<Inner<T>>()).refs };
         let mut count = refs.as_atomic().load(Relaxed);
         while count > 0 {
-            match refs
-                .as_atomic()
-                .cmpxchg(count, count.wrapping_add(1), Full)
-            {
+            match refs.as_atomic().cmpxchg(count, count.wrapping_add(1), Full) {
                 // INVARIANT: The count just taken.
                 Ok(_) => {
                     return Some(RcuArc {

@@ -80,7 +80,12 @@ impl<T: Send + Sync + 'static> RcuIndex<T> {
     ///
     /// `EEXIST` if there is an entry already, `ENOMEM`. `value` is dropped then.
     pub fn insert(&self, index: u32, value: RcuArc<T>) -> Result {
-        const { assert!(align_of::<T>() >= 4, "the XArray wants two free bits in a pointer") };
+        const {
+            assert!(
+                align_of::<T>() >= 4,
+                "the XArray wants two free bits in a pointer"
+            )
+        };
 
         let value = value.into_raw();
         // INVARIANT: On success the entry owns the reference.

@@ -153,14 +153,6 @@ impl<T: Send + Sync + 'static> RcuMap<T> {
 #[pinned_drop]
 impl<T: 'static> PinnedDrop for RcuMap<T> {
     fn drop(self: Pin<&mut Self>) {
-        unsafe extern "C" fn free<T: 'static>(node: *mut c_void, _arg: *mut c_void) {
-            let node = node.cast::<bindings::ovpn_map_node>();
-            // SAFETY: The node was in the table, and the table is going away.
-            unsafe {
-                drop(RcuArc::<T>::from_raw((*node).value.cast()));
-                bindings::map_node_free(node);
-            }
-        }
         // SAFETY: The table is initialised, and nobody else has it any more.
         unsafe {
             bindings::rhashtable_free_and_destroy(
@@ -169,6 +161,18 @@ impl<T: 'static> PinnedDrop for RcuMap<T> {
                 core::ptr::null_mut(),
             )
         };
+    }
+}
+
+/// # Safety
+///
+/// `node` must have been in a map of `T`s that is going away.
+unsafe extern "C" fn free<T: 'static>(node: *mut c_void, _arg: *mut c_void) {
+    let node = node.cast::<bindings::ovpn_map_node>();
+    // SAFETY: By the type invariant of the map the node owned this reference.
+    unsafe {
+        drop(RcuArc::<T>::from_raw((*node).value.cast()));
+        bindings::map_node_free(node);
     }
 }
 
