@@ -17,6 +17,8 @@ SELFTESTS = PROJECT / "tools/testing/selftests/ovpn"
 TEST_LIST = SELFTESTS / "tests.list"
 LAB = Path(os.environ.get("OVPN_LAB", ""))
 
+PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", "tools/rust/tests")
+
 MINUTE = 60
 # Booting, and what a test that was stopped takes to be swept up.
 VM_SPARE_SECONDS = 120
@@ -44,9 +46,9 @@ def check(context: Context) -> Tally:
 
 
 def host(context: Context) -> Tally:
-    """The runner's own unit tests, and the driver's pure rooms compiled by cargo."""
+    """The tools' own unit tests, and the driver's pure rooms compiled by cargo."""
     total = Tally()
-    for folder in ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests"):
+    for folder in PYTHON_TESTS:
         done = process.run(
             ["sh", "-c", f"python3 -B -m unittest discover -s {folder} 2>&1"],
             2 * MINUTE,
