@@ -3,14 +3,19 @@
 # A step of the set-up: made once, remade when its recipe changes, never left
 # half done.
 
-# Two set-ups at once would step on each other; the second one waits.
+# take_lock NAME: two set-ups at once would step on each other; the second one
+# waits.
 take_lock() {
 	mkdir -p "$LAB/log" "$LAB/stamp"
-	exec {lock_fd}>"$LAB/lock"
+	exec {lock_fd}>"$LAB/$1"
 	if ! flock -n "$lock_fd"; then
 		say "another set-up is at work in $LAB, waiting for it"
 		flock "$lock_fd"
 	fi
+}
+
+drop_lock() {
+	exec {lock_fd}>&-
 }
 
 # What is about to be replaced may be in use by a build or a VM (see lab_run);
