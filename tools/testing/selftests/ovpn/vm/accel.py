@@ -4,6 +4,7 @@
 import os
 from pathlib import Path
 
+import kernels
 import lab
 import payload
 from machine import Machine
@@ -31,8 +32,9 @@ def _kvm_boots(folder: Path) -> bool:
     trial = folder / "kvm-trial"
     trial.mkdir()
     opts = Options(command=["true"], module="none")
-    payload.initramfs(opts, trial / "initramfs")
-    machine = Machine("kvm", lab.existing("vmlinuz"), trial / "initramfs", trial, opts.memory, 1, hush=True)
+    kernel = kernels.find("stock")
+    payload.initramfs(opts, kernel, trial / "initramfs")
+    machine = Machine("kvm", kernel.image, trial / "initramfs", trial, kernel.memory, 1, hush=True)
     ended = machine.run(TRIAL_SECONDS, lambda data: None)
     (trial / "initramfs").unlink()
     return ended and machine.exit_code() == 0

@@ -14,9 +14,9 @@ class Options:
     command: list[str]
     timeout: float = 300
     module: str = "built"
-    kernel: Path | None = None
+    kernel: str = "stock"
     modules: Path | None = None
-    memory: int = 1536
+    memory: int | None = None
     cpus: int = 2
     interactive: bool = False
     append: list[str] = field(default_factory=list)
@@ -24,7 +24,9 @@ class Options:
 
     def paths(self) -> list[Path]:
         """Folders outside the project that the run reads."""
-        files = [self.kernel, self.modules]
+        files = [self.modules]
+        if self.kernel not in ("stock", "debug"):
+            files.append(Path(self.kernel))
         if self.module not in ("built", "intree", "none"):
             files.append(Path(self.module))
         return [file.resolve().parent for file in files if file]
@@ -33,7 +35,7 @@ class Options:
 def parse(args: list[str]) -> Options:
     parser = argparse.ArgumentParser(
         prog="vm/run",
-        description="Boot the stock kernel in QEMU and run a command there, in /ovpn/selftests.",
+        description="Boot a kernel in QEMU and run a command there, in /ovpn/selftests.",
         epilog="Exits with the command's code; 124: time limit, 123: kernel splat, 122: the guest died.",
     )
     parser.add_argument("--timeout", type=float, default=300, metavar="S", help="limit for boot and command (300)")
@@ -43,9 +45,9 @@ def parse(args: list[str]) -> Options:
         metavar="WHAT",
         help="the module that OVPN_MODULE names in the guest: a path, 'built' (what make modules left), 'intree' or 'none'",
     )
-    parser.add_argument("--kernel", type=Path, metavar="FILE", help="another kernel image than the stock one")
+    parser.add_argument("--kernel", default="stock", metavar="WHAT", help="'stock', 'debug' or the path of an image")
     parser.add_argument("--modules", type=Path, metavar="CPIO", help="another archive of kernel modules")
-    parser.add_argument("--memory", type=int, default=1536, metavar="MIB")
+    parser.add_argument("--memory", type=int, metavar="MIB", help="1536, the debug kernel has 3072")
     parser.add_argument("--cpus", type=int, default=max(2, min(4, os.cpu_count() or 2)), metavar="N")
     parser.add_argument("--interactive", action="store_true", help="the command has the terminal; no time limit")
     parser.add_argument("--append", action="append", default=[], metavar="ARGS", help="more kernel command line")

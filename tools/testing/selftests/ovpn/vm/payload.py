@@ -8,28 +8,35 @@ from pathlib import Path
 
 import cpio
 import lab
+from kernels import Kernel
 from options import Options
 
 SKIP = ("__pycache__", ".git")
 
 
-def initramfs(opts: Options, target: Path) -> None:
+def initramfs(opts: Options, kernel: Kernel, target: Path) -> None:
     """Join the guest's root, the kernel's modules and the payload; the kernel unpacks them in order."""
     with target.open("wb") as out:
-        for part in (lab.existing("guest"), opts.modules or lab.existing("modules")):
+        for part in (lab.existing("guest"), kernel.modules):
             with part.open("rb") as archive:
                 shutil.copyfileobj(archive, out, 1 << 20)
         writer = cpio.Writer(out)
-        _fill(writer, opts)
+        _fill(writer, opts, kernel)
         writer.close()
 
 
-def _fill(writer: cpio.Writer, opts: Options) -> None:
+def _fill(writer: cpio.Writer, opts: Options, kernel: Kernel) -> None:
     writer.add_tree("ovpn/selftests", lab.SELFTESTS, (*SKIP, "vm"))
-    for script in ("init", "suite"):
+    for script in ("init", "suite", "leaks"):
         writer.add_file(f"ovpn/vm/{script}", lab.HERE / script)
     _add_kernel_tools(writer)
-    env = {"OVPN_MODULE_KIND": "none", **_module(writer, opts.module), **_terminal(opts), **opts.env}
+    env = {
+        "OVPN_MODULE_KIND": "none",
+        "OVPN_SLOWER": str(kernel.slower),
+        **_module(writer, opts.module, kernel),
+        **_terminal(opts),
+        **opts.env,
+    }
     lines = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
     writer.add_bytes("ovpn/vm/env", "\n".join(lines).encode() + b"\n")
     writer.add_bytes("ovpn/vm/command", shlex.join(opts.command).encode() + b"\n")
@@ -44,17 +51,16 @@ def _terminal(opts: Options) -> dict[str, str]:
     return {"OVPN_ROWS": str(size.lines), "OVPN_COLUMNS": str(size.columns), "TERM": os.environ.get("TERM", "linux")}
 
 
-def _module(writer: cpio.Writer, which: str) -> dict[str, str]:
+def _module(writer: cpio.Writer, which: str, kernel: Kernel) -> dict[str, str]:
     """The environment that tells the tests which module is meant."""
     if which == "none":
         return {}
     if which == "intree":
-        release = lab.path("release")
         return {
             "OVPN_MODULE_KIND": "intree",
-            "OVPN_MODULE": f"/usr/lib/modules/{release}/kernel/drivers/net/ovpn/ovpn.ko",
+            "OVPN_MODULE": f"/usr/lib/modules/{kernel.release}/kernel/drivers/net/ovpn/ovpn.ko",
         }
-    file = lab.path("lab") / "build/ovpn/ovpn.ko" if which == "built" else Path(which)
+    file = kernel.built if which == "built" else Path(which)
     if not file.is_file():
         raise lab.Error(f"there is no module at {file}; build it with: make modules")
     writer.add_file("ovpn/ovpn.ko", file)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import accel
+import kernels
 import lab
 import payload
 import splat
@@ -37,10 +38,11 @@ def run(opts: Options) -> int:
 def _run(opts: Options) -> int:
     folder = _new_folder()
     initrd = folder / "initramfs"
-    kernel = opts.kernel or lab.existing("vmlinuz")
-    payload.initramfs(opts, initrd)
+    kernel = kernels.find(opts.kernel, opts.modules)
+    payload.initramfs(opts, kernel, initrd)
     which = accel.choose(folder)
-    machine = Machine(which, kernel, initrd, folder, opts.memory, opts.cpus, " ".join(opts.append))
+    append = " ".join([kernel.append, *opts.append])
+    machine = Machine(which, kernel.image, initrd, folder, opts.memory or kernel.memory, opts.cpus, append)
     start = time.monotonic()
     try:
         if opts.interactive:

@@ -26,6 +26,7 @@ _AT_START = (
     r"INFO: trying to register non-static key",
     r"ODEBUG: ",
     r"list_(?:add|del) corruption",
+    r"ref_tracker: ",
 )
 _ANYWHERE = (
     r"-+\[ cut here \]-+",

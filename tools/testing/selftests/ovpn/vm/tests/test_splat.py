@@ -20,6 +20,7 @@ COMPLAINTS = (
     "[   15.442535] ------------[ cut here ]------------",
     "[   15.442535] UBSAN: array-index-out-of-bounds in x.c:1:2",
     "[   15.442535] list_del corruption. prev->next should be ffff, but was 0",
+    "[  151.442535] ref_tracker: netdev@000000001d0f5a1e has 1/2 users at",
     "[  151.442535] INFO: task ip:123 blocked for more than 120 seconds.",
     "[  151.442535] unregister_netdevice: waiting for tun0 to become free. Usage count = 2",
     "[  151.442535] ovpn0: Driver has suspect GRO implementation, TCP performance may be compromised.",
