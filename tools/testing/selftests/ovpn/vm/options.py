@@ -38,7 +38,7 @@ def parse(args: list[str]) -> Options:
         description="Boot a kernel in QEMU and run a command there, in /ovpn/selftests.",
         epilog="Exits with the command's code; 124: time limit, 123: kernel splat, 122: the guest died.",
     )
-    parser.add_argument("--timeout", type=float, default=300, metavar="S", help="limit for boot and command (300)")
+    parser.add_argument("--timeout", type=float, default=300, metavar="S", help="limit (300); four times that on the debug kernel")
     parser.add_argument(
         "--module",
         default="built",

@@ -50,12 +50,13 @@ def _run(opts: Options) -> int:
             machine.run_on_terminal()
             return machine.exit_code() or 0
         with (folder / "output.log").open("wb") as log:
-            ended = machine.run(opts.timeout, lambda data: _tee(data, log))
+            limit = opts.timeout * kernel.slower
+            ended = machine.run(limit, lambda data: _tee(data, log))
     finally:
         # The one large file of a run, and nobody reads it afterwards.
         initrd.unlink(missing_ok=True)
     _say(f"{which}, {time.monotonic() - start:.0f} s, logs in {folder}")
-    return _judge(machine, ended, opts.timeout)
+    return _judge(machine, ended, limit)
 
 
 def _judge(machine: Machine, ended: bool, timeout: float) -> int:
