@@ -179,6 +179,28 @@ pub fn schedule<T: Run>(object: RcuArc<T>, jiffies: c_ulong) {
     }
 }
 
+/// Lets `object`'s work run once, `jiffies` from now, also if it was pending for another time.
+///
+/// Any context.
+pub fn reschedule<T: Run>(object: RcuArc<T>, jiffies: c_ulong) {
+    let work = work_of::<T>(&object);
+    let object = object.into_raw();
+    // SAFETY: As in `schedule`.
+    let was_pending = unsafe {
+        bindings::mod_delayed_work_on(
+            // CAST: A small enumerator.
+            bindings::wq_misc_consts_WORK_CPU_UNBOUND as i32,
+            current(),
+            work,
+            jiffies,
+        )
+    };
+    if was_pending {
+        // SAFETY: The pending work has a reference already, this one was not handed over.
+        drop(unsafe { RcuArc::from_raw(object) });
+    }
+}
+
 /// Cancels `object`'s work if it is pending. A run in progress goes on. Any context.
 pub fn cancel<T: Run>(object: &RcuArc<T>) {
     // SAFETY: The work is initialised.

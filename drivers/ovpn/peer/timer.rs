@@ -41,13 +41,16 @@ impl Peer {
 
     /// Lets the timer look at once, whatever it waits for. Process context.
     pub fn start_timer(this: &RcuArc<Self>) {
-        workqueue::cancel(this);
-        workqueue::schedule(this.clone(), 0);
+        workqueue::reschedule(this.clone(), 0);
     }
 
     /// Stops the timer; a look in progress goes on. Process context.
     pub fn stop_timer(this: &RcuArc<Self>) {
         workqueue::cancel(this);
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.state.lock().listed == Listed::Deleted
     }
 
     /// What is to be done now, if keepalives are on and the peer is not deleted.
@@ -88,6 +91,10 @@ impl Run for Peer {
         };
         // CAST: At most a day.
         let wait = msecs_to_jiffies(wait.saturating_mul(1000) as u32);
-        workqueue::schedule(this, wait);
+        workqueue::schedule(this.clone(), wait);
+        // Who deleted it meanwhile has found nothing to stop, and the next look may be a day away.
+        if this.is_deleted() {
+            Self::stop_timer(&this);
+        }
     }
 }
