@@ -107,12 +107,11 @@ fn check_vpn(mode: Mode, vpn: VpnAddresses, extack: ExtAck<'_>) -> Result {
 /// Takes the daemon's socket over.
 fn attach(
     dev: &Device<Tunnel>,
+    file: &SocketFile,
     fd: u32,
     settings: &PeerSettings,
     extack: ExtAck<'_>,
 ) -> Result<Attachment<Carrier>> {
-    let file = SocketFile::from_fd(fd)
-        .map_err(|_| explain!(extack, ENOTSOCK, "fd {fd} is not a socket"))?;
     match file.protocol() {
         Protocol::Udp => rules::check_transport(true, settings.endpoint.is_some())
             .map_err(|broken| reject(broken, extack))?,
@@ -130,7 +129,7 @@ fn attach(
         }
     }
     Attachment::new(
-        &file,
+        file,
         |carrier: &Carrier| core::ptr::eq::<Device<Tunnel>>(&*carrier.0, dev),
         || Carrier(DeviceRef::new(dev)),
     )
@@ -171,7 +170,10 @@ impl Do for New {
         let fd = number(attrs.require(OVPN_A_PEER_SOCKET, extack)?)?;
         check_vpn(mode, VpnAddresses::default().with(&settings), extack)?;
 
-        let attachment = attach(&dev, fd, &settings, extack)?;
+        // Kept until the peer is added: were the socket closed before, nobody would look for it.
+        let file = SocketFile::from_fd(fd)
+            .map_err(|_| explain!(extack, ENOTSOCK, "fd {fd} is not a socket"))?;
+        let attachment = attach(&dev, &file, fd, &settings, extack)?;
         let peer = Peer::new(&dev, &settings, attachment)?;
         dev.data().peers.add(&dev, &peer).map_err(|error| {
             // Not added, so nobody else gives the socket back.
