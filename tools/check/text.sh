@@ -8,13 +8,30 @@ check_shellcheck() {
 	shellcheck --external-sources "${files[@]}"
 }
 
+# What only the kernel has, programs cannot prefer.
+KERNEL_ONLY=ARRAY_SIZE,BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE
+
 check_checkpatch() {
-	local files
-	mapfile -t files < <(project_files '*.c' '*.h')
-	[ "${#files[@]}" -gt 0 ] || return 0
-	# FILE_PATH_CHANGES is about the kernel's MAINTAINERS, which we are not in.
-	"$tree/scripts/checkpatch.pl" --no-tree --strict --terse --show-types --no-summary --quiet \
-		--ignore FILE_PATH_CHANGES -f "${files[@]}"
+	local module programs bad=0
+	mapfile -t module < <(project_files 'include/*.h' 'rust/*.[ch]' 'drivers/*.[ch]')
+	mapfile -t programs < <(project_files 'tools/*.[ch]')
+	checkpatch FILE_PATH_CHANGES "${module[@]}" || bad=1
+	checkpatch "FILE_PATH_CHANGES,$KERNEL_ONLY" "${programs[@]}" || bad=1
+	return "$bad"
+}
+
+# checkpatch IGNORED FILE..: FILE_PATH_CHANGES is always ignored, it is about the
+# kernel's MAINTAINERS, which we are not in.
+checkpatch() {
+	local ignored=$1
+	shift
+	[ $# -gt 0 ] || return 0
+	# From elsewhere, since it leaves a cache of names where it runs.
+	(
+		set -- "${@/#/$PWD/}"
+		cd "$out" && "$tree/scripts/checkpatch.pl" --root="$tree" --strict --terse --show-types \
+			--no-summary --quiet --ignore "$ignored" -f "$@"
+	)
 }
 
 check_python() {
