@@ -56,9 +56,12 @@ class Side:
         self.space = space
         self.host = host
         self.number = number
-        self.mode = "mp" if host == 2 else "p2p"
         self.sockets: dict[str, socket.socket] = {}
         self._family: ov.Family | None = None
+
+    def mode(self, name: str) -> str:
+        """One tunnel has one peer at either end, the other one's right end has many."""
+        return "mp" if self.host == 2 and name == LINKS[1] else "p2p"
 
     def family(self) -> ov.Family:
         """Looked up when it is needed: it goes with the module."""
@@ -157,7 +160,7 @@ class Churner:
     def link_add(self, side: Side, name: str) -> None:
         """Up and with addresses, so that traffic flows when peers are there."""
         with side.space.inside():
-            link.add(name, link.MODES[side.mode])
+            link.add(name, link.MODES[side.mode(name)])
         net = LINKS.index(name)
         batch = f"address add 10.{net}.0.{side.host}/24 dev {name}\n"
         batch += f"address add fd00:{net}::{side.host}/64 dev {name} nodad\nlink set {name} up\n"
@@ -186,7 +189,7 @@ class Churner:
     def _peer_new(self, here: Side, there: Side, name: str, version: int) -> None:
         net = LINKS.index(name)
         inner = self.dice.choice((there.host, 10 + self.number))
-        extra = [vpn(f"10.{net}.0.{inner}"), vpn(f"fd00:{net}::{inner}")] if here.mode == "mp" else []
+        extra = [vpn(f"10.{net}.0.{inner}"), vpn(f"fd00:{net}::{inner}")] if here.mode(name) == "mp" else []
         if self.dice.random() < 0.3:
             extra.append(keepalive(1, self.dice.choice((2, 5))))
         # Now and then the socket of the other link, which is refused.

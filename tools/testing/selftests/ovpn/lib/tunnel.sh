@@ -59,7 +59,12 @@ tunnel_show() {
 	ip netns exec "$namespace" "$TUNNEL_LIB/show.py" "$what" "$TUN_DEV" "$@"
 }
 
-# tunnel_key_is_new NAMESPACE: peer 0 is sent records with another key than the first.
-tunnel_key_is_new() {
-	[ "$(tunnel_show "$1" key 0 primary | jq .key_id)" -gt 0 ]
+# tunnel_key NAMESPACE: the id of the key that peer 0 is sent records with.
+tunnel_key() {
+	tunnel_show "$1" key 0 primary | jq .key_id
+}
+
+# tunnel_key_moved NAMESPACE ID: that key is no longer the one with this id.
+tunnel_key_moved() {
+	[ "$(tunnel_key "$1")" != "$2" ]
 }
