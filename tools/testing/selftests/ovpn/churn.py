@@ -76,7 +76,7 @@ def talk(number: int, dice: random.Random, until: float) -> list[str]:
                 size = dice.choice((0, 64, 1000, 1400, 5000))
                 end.sendto(bytes(size), (address.format(dice.randrange(len(LINKS))), 9))
                 sent += 1
-        time.sleep(0.002)
+        time.sleep(0.01)
     print(f"# datagrams into the tunnels: {sent}", flush=True)
     return []
 
@@ -128,7 +128,7 @@ def rubbish(number: int, dice: random.Random, until: float) -> list[str]:
         with contextlib.suppress(OSError):
             record = record[: dice.choice((len(record), dice.randrange(9)))]
             sender.sendto(record, ("192.0.2.2", FIRST_PORT + dice.randrange(CHURNERS * len(LINKS))))
-        time.sleep(0.001)
+        time.sleep(0.01)
     return []
 
 
@@ -149,7 +149,7 @@ def namespaces(number: int, dice: random.Random, until: float) -> list[str]:
             end.family.close()
         if os.path.exists("/run/netns/ovpn-brief"):
             space.delete()
-        time.sleep(0.1)
+        time.sleep(0.5)
     return []
 
 
@@ -159,7 +159,7 @@ def unload(number: int, dice: random.Random, until: float) -> list[str]:
     unloaded = 0
     while time.monotonic() < until:
         time.sleep(dice.random())
-        if dice.random() < 0.1:
+        if dice.random() < 0.03:
             for space in (LEFT, RIGHT):
                 for name in LINKS:
                     with contextlib.suppress(OSError), space.inside():
