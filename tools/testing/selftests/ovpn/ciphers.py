@@ -13,27 +13,22 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 # pylint: disable=wrong-import-position
 import ktap
 from endpoint import Endpoint, vpn
+from ground import LEFT4, LEFT6, RIGHT4, RIGHT6, Ground
 from namespace import Namespace, load_module
 
 CIPHERS = ("AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "CHACHA20-POLY1305")
-TRANSPORTS = {"IPv4": ("192.0.2.1", "192.0.2.2"), "IPv6": ("2001:db8::1", "2001:db8::2")}
+TRANSPORTS = {"IPv4": (LEFT4, RIGHT4), "IPv6": (LEFT6, RIGHT6)}
 SIZES = (1, 64, 1400, 1500, 3000, 8000)
 
 load_module()
-LEFT = Namespace("ovpn-left")
-RIGHT = Namespace("ovpn-right")
-LEFT.ip("link", "add", "va", "type", "veth", "peer", "name", "vb", "netns", RIGHT.name)
-for space, name, number in ((LEFT, "va", 0), (RIGHT, "vb", 1)):
-    space.ip("address", "add", f"{TRANSPORTS['IPv4'][number]}/24", "dev", name)
-    space.ip("address", "add", f"{TRANSPORTS['IPv6'][number]}/64", "dev", name, "nodad")
-    space.ip("link", "set", name, "up")
+GROUND = Ground()
 
 
 def passes(cipher: str, transport: str) -> None:
     """A multipeer link and a link for one peer, pings of every size."""
     here, there = TRANSPORTS[transport]
-    server = Endpoint(LEFT, "tun-left", "mp", here)
-    client = Endpoint(RIGHT, "tun-right", "p2p", there)
+    server = Endpoint(GROUND.left, "tun-left", "mp", here)
+    client = Endpoint(GROUND.right, "tun-right", "p2p", there)
     server.peer_new(7, (there, client.port()), vpn("10.9.0.2"), vpn("fd09::2"))
     client.peer_new(7, (here, server.port()))
     server.key_new(7, cipher, (1, 2))
@@ -41,8 +36,8 @@ def passes(cipher: str, transport: str) -> None:
     server.up("10.9.0.1/24", "fd09::1/64")
     client.up("10.9.0.2/24", "fd09::2/64")
     for size in SIZES:
-        ping(LEFT, "10.9.0.2", size)
-    ping(RIGHT, "fd09::1", 1400)
+        ping(GROUND.left, "10.9.0.2", size)
+    ping(GROUND.right, "fd09::1", 1400)
     for end in (server, client):
         for counter in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors"):
             ktap.equal(f"{counter} of {end.name}", end.counter(counter), 0)
@@ -64,6 +59,5 @@ for each in CIPHERS:
 
 if __name__ == "__main__":
     code = ktap.run()
-    LEFT.delete()
-    RIGHT.delete()
+    GROUND.close()
     sys.exit(code)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 
 import ktap
 from endpoint import Endpoint, udp_socket
 
+DATA_V1, DATA_V2 = 6, 9
 OVERHEAD = 24
 IP_UDP = 28
 INNER_PORT = 7777
@@ -80,3 +82,16 @@ class Tunnel:
         """A fresh record must pass."""
         self.deliver(self.record(b"still here"))
         self.arrives(b"still here")
+
+
+def header(record: bytes) -> tuple[int, int, int, int]:
+    """Opcode, key id, peer id, packet id."""
+    word, packet_id = struct.unpack_from(">II", record)
+    return word >> 27, word >> 24 & 7, word & 0xFFFFFF, packet_id
+
+
+def flipped(record: bytes, where: int, bits: int = 1) -> bytes:
+    """The record with one byte changed."""
+    changed = bytearray(record)
+    changed[where] ^= bits
+    return bytes(changed)
