@@ -15,6 +15,7 @@ from ktap import Tally
 PROJECT = Path(__file__).resolve().parents[2]
 SELFTESTS = PROJECT / "tools/testing/selftests/ovpn"
 TEST_LIST = SELFTESTS / "tests.list"
+DEBUG_LIST = SELFTESTS / "debug.list"
 LAB = Path(os.environ.get("OVPN_LAB", ""))
 
 PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", "tools/rust/tests")
@@ -79,18 +80,27 @@ def debug_build(context: Context) -> Tally:
 
 
 def vm(context: Context) -> Tally:
-    return _suite(context, "stock", "build")
+    return _suite(context, TEST_LIST, context.only)
 
 
 def debug_vm(context: Context) -> Tally:
-    return _suite(context, "debug", "debug-build")
+    """The same tests and some that only the debug kernel can run, in a boot of their own."""
+    special = {name.removesuffix(".sh") for name in read_list(DEBUG_LIST)}
+    ours = [name for name in context.only if name.removesuffix(".sh") in special]
+    others = [name for name in context.only if name not in ours]
+    total = Tally()
+    if others or not context.only:
+        total.add(_suite(context, TEST_LIST, others, "debug", "debug-build"))
+    if ours or not context.only:
+        total.add(_suite(context, DEBUG_LIST, ours, "debug", "debug-build"))
+    return total
 
 
-def _suite(context: Context, kernel: str, needs: str) -> Tally:
-    """All tests of the list in one boot."""
-    limits = read_list(TEST_LIST)
+def _suite(context: Context, tests: Path, only: list[str], kernel: str = "stock", needs: str = "build") -> Tally:
+    """The tests of a list, or only some of them, in one boot."""
+    limits = read_list(tests)
     if not limits:
-        return _one_failure(f"{TEST_LIST} is missing or names no test")
+        return _one_failure(f"{tests} is missing or names no test")
     if needs in context.failed:
         result = Tally()
         result.fail("the tests in the VM could not run, there is no module", len(limits))
@@ -98,7 +108,7 @@ def _suite(context: Context, kernel: str, needs: str) -> Tally:
     timeout = sum(limits.values()) + VM_SPARE_SECONDS
     done = process.run(
         ["tools/testing/selftests/ovpn/vm/run", "--kernel", kernel, "--timeout", str(timeout)]
-        + ["--", "/ovpn/vm/suite", TEST_LIST.name, *context.only],
+        + ["--", "/ovpn/vm/suite", tests.name, *only],
         timeout * SLOWEST_KERNEL,
         PROJECT,
     )
