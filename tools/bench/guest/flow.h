@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of the traffic program share. */
+
+#ifndef FLOW_H
+#define FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define BLOCK_SIZE (128 * 1024)
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+struct flow {
+	const char *from, *to, *address, *label;
+	unsigned int port, flows;
+	/* TCP: bytes. UDP: packets, of the size below. */
+	uint64_t warmup, amount;
+	unsigned int size;
+	struct sockaddr_storage peer;
+	socklen_t peer_length;
+	/* Receivers say here that a phase is over, senders wait here for the next one. */
+	int done[2], go[2];
+};
+
+_Noreturn void die(const char *what);
+void enter(const char *space);
+int new_socket(const struct flow *f, int type);
+void say_done(const struct flow *f);
+void wait_go(const struct flow *f);
+
+/* The two ends, each in a process of its own; index counts the flows. */
+void tcp_listen(struct flow *f);
+void tcp_receive(struct flow *f, unsigned int index);
+void tcp_send(struct flow *f, unsigned int index);
+void udp_listen(struct flow *f);
+void udp_receive(struct flow *f, unsigned int index);
+void udp_send(struct flow *f, unsigned int index);
+
+#endif

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs in the guest: the scenarios of the plan, one after the other.
+
+Each ends with a line "outcome JSON"; the counts go to the host by another way.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+BENCH = Path("/ovpn/bench")
+sys.path[:0] = [str(BENCH), "/ovpn/selftests/lib"]
+
+import plan  # noqa: E402
+import system  # noqa: E402
+from ground import Ground  # noqa: E402
+from plan import Outcome, Scenario  # noqa: E402
+
+PORT = 5300
+# Of the guest's clock, in which every instruction takes a nanosecond.
+FLOW_SECONDS = 120
+# What udev would load for the CPU: without it the generic cipher would be measured.
+ACCELERATED = ("aesni-intel",)
+
+
+def main() -> int:
+    asked = plan.read((BENCH / "plan.json").read_text())
+    for name in ACCELERATED:
+        subprocess.run(["modprobe", name], check=True)
+    for scenario in asked.scenarios:
+        print(f"begin {scenario.label}", flush=True)
+        print(f"outcome {json.dumps(asdict(run(scenario)))}", flush=True)
+    hand_out_symbols(asked.symbols)
+    return 0
+
+
+def run(scenario: Scenario) -> Outcome:
+    outcome = Outcome(scenario.label)
+    ground = Ground(scenario)
+    try:
+        way = system.make(ground)
+        try:
+            flow(scenario, way.target, outcome)
+        finally:
+            way.close()
+    except system.Unsupported as what:
+        outcome.unsupported = str(what)
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        outcome.error = f"{type(error).__name__}: {error}"
+    finally:
+        ground.close()
+    return outcome
+
+
+def flow(scenario: Scenario, target: str, outcome: Outcome) -> None:
+    """The traffic; its program makes the marks."""
+    words = [scenario.kind, "a", "b", target, PORT, scenario.flows, scenario.warmup, scenario.amount]
+    words += [scenario.size, scenario.label]
+    done = subprocess.run(
+        [BENCH / "flow", *map(str, words)], capture_output=True, text=True, timeout=FLOW_SECONDS, check=False
+    )
+    if done.returncode != 0:
+        outcome.error = done.stderr.strip() or f"flow ended with {done.returncode}"
+    for line in done.stdout.splitlines():
+        match line.split():
+            case ["seconds", seconds]:
+                outcome.seconds = float(seconds)
+            case ["tcp", "retransmits", lost, "mss", mss]:
+                outcome.retransmits += int(lost)
+                outcome.mss = int(mss)
+
+
+def hand_out_symbols(which: str) -> None:
+    """The addresses of functions, which only the running kernel knows."""
+    if which == "none":
+        return
+    text = Path("/proc/kallsyms").read_bytes()
+    if which == "modules":
+        text = b"\n".join(line for line in text.splitlines() if b"\t[" in line)
+    subprocess.run([BENCH / "put", "kallsyms"], input=text, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

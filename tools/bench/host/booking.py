@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""To which side a context's work belongs, and what kind of work a function does."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from symbols import USER_CIPHER, Function, Symbols
+
+
+class Side(Enum):
+    """The sending host, the receiving one, and what is neither."""
+
+    TX = "tx"
+    RX = "rx"
+    OTHER = "other"
+
+
+class Part(Enum):
+    """What a function is there for."""
+
+    CORE = "core"
+    DRIVER = "driver"
+    STACK = "stack"
+
+
+# The sender's small-queue work is asked for when the receiver's veth frees its buffers.
+TX = {"task:bench-tx", "napi:va", "napi:tun0", "work:tcp_tsq_workfn"}
+RX = {"task:bench-rx", "napi:vb", "napi:tun1"}
+
+# The ciphers, and the glue that walks the packet for them: that too is a price of
+# the crypto interface, whoever calls it.
+CORE = re.compile(r"^(chacha_|hchacha_|__?poly1305|poly1305_|poly_|skcipher_|scatterwalk_|memcpy_(to|from)_scatterwalk|"
+                  r"kernel_fpu_|irq_fpu_usable|crypto_|__crypto_)")
+CORE_MODULES = {"aesni_intel", "libchacha", "libpoly1305", "libaes", "chacha", "chacha20poly1305", "ghash_clmulni_intel",
+                "gcm", "ctr", "cryptd", "libcurve25519", "libblake2s", "seqiv", "authenc", "echainiv"}
+DRIVERS = {"ovpn", "wireguard", "esp4", "esp6", "macsec", "tun"}
+
+
+def side(context: str, symbols: Symbols) -> Side:
+    """The side that a context is booked to."""
+    kind, _, name = context.partition(":")
+    if kind == "work":
+        context = f"work:{symbols.at(int(name, 16)).name}"
+    if context in TX:
+        return Side.TX
+    return Side.RX if context in RX else Side.OTHER
+
+
+def part(function: Function) -> Part:
+    """The part that a function is booked to."""
+    if function == USER_CIPHER or function.module in CORE_MODULES or CORE.match(function.name):
+        return Part.CORE
+    return Part.DRIVER if function.module in DRIVERS else Part.STACK

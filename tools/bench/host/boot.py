@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One boot of the counting machine: a plan goes in, outcomes and counts come out."""
+
+import json
+import shutil
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import build
+import image
+import layout
+import paths
+from counting import Counting
+from paths import lab
+from plan import Outcome, Plan, Scenario
+
+MEMORY_MIB = 1536
+FOLDERS_KEPT = 12
+SECONDS = 1500
+
+
+@dataclass
+class Boot:
+    """What came of a boot. The folder holds counts, symbols and logs."""
+
+    folder: Path
+    seed: int
+    seconds: float = 0.0
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+
+class Progress:
+    """Tells on standard error how far the guest is, and collects what it says."""
+
+    def __init__(self, title: str, boot: Boot) -> None:
+        self._title = title
+        self._boot = boot
+        self._rest = b""
+        self._began = time.monotonic()
+
+    def __call__(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        with (self._boot.folder / "output.log").open("ab") as log:
+            log.write(data)
+        for line in lines:
+            self._line(line.decode(errors="replace").strip())
+
+    def _line(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        if word == "begin":
+            say(f"{self._title}: {rest} ({time.monotonic() - self._began:.0f} s)")
+        elif word == "outcome":
+            outcome = Outcome(**json.loads(rest))
+            self._boot.outcomes[outcome.label] = outcome
+            if outcome.error:
+                say(f"{self._title}: {outcome.label}: {outcome.error}")
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def run(title: str, module: str, scenarios: list[Scenario], seed: int = 1, symbols: str = "modules",
+        memory: int = MEMORY_MIB) -> Boot:
+    """Boots with a module (a path, 'intree' or 'none') and runs the scenarios."""
+    known = layout.known() or _learn_layout()
+    return _run(title, module, Plan(scenarios, symbols), seed, known.arguments(), memory)
+
+
+def _learn_layout() -> layout.Layout:
+    """The first boot with a kernel only asks it where its functions are."""
+    boot = _run("symbols of the kernel", "none", Plan([], "all"), 1, [], MEMORY_MIB)
+    return layout.learn(boot.folder / "kallsyms")
+
+
+def _run(title: str, module: str, plan: Plan, seed: int, arguments: list[str], memory: int) -> Boot:
+    boot = Boot(_new_folder(), seed)
+    programs = build.binaries()
+    initrd = boot.folder / "initramfs"
+    image.write(initrd, module, plan, programs)
+    machine = Counting("tcg", lab.existing("vmlinuz"), initrd, boot.folder, memory, 1,
+                       plugin=programs.plugin, arguments=arguments, seed=seed)
+    say(f"{title}: booting (seed {seed})")
+    start = time.monotonic()
+    try:
+        ended = machine.run(SECONDS, Progress(title, boot))
+    finally:
+        initrd.unlink()
+    boot.seconds = time.monotonic() - start
+    if not ended or machine.exit_code() != 0:
+        what = "ended with an error" if ended else f"took longer than {SECONDS} s"
+        raise lab.Error(f"the guest {what}, its logs are in {boot.folder}")
+    for scenario in plan.scenarios:
+        if scenario.label not in boot.outcomes:
+            raise lab.Error(f"the guest says nothing of {scenario.label}, its logs are in {boot.folder}")
+    return boot
+
+
+def _new_folder() -> Path:
+    runs = paths.cache() / "run"
+    runs.mkdir(exist_ok=True)
+    for old in sorted(runs.iterdir(), key=lambda path: path.stat().st_mtime)[:-FOLDERS_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    name = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(100):
+        folder = runs / (f"{name}.{number}" if number else name)
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            continue
+    raise lab.Error(f"cannot make a folder for this boot in {runs}")
