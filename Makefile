@@ -9,6 +9,7 @@
 
 LAB := tools/lab/lab
 VM := tools/testing/selftests/ovpn/vm/run
+BENCH := tools/bench/run
 
 ifneq ($(KDIR),)
   BUILD ?= $(CURDIR)/build
@@ -66,6 +67,13 @@ test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
 test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (half an hour once)
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
 	@$(RUN) tools/testing/run debug-build debug-vm $(addprefix --only ,$(TESTS))
+
+bench-quick: modules ## instructions per byte, ours and C: the main figures (2 to 4 minutes)
+	@$(RUN) $(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) quick $(ARGS)
+
+bench-profile: modules ## the functions that cost most (SIDE=tx|rx SCENARIO=aes|aes-seg|chacha DRIVER=c)
+	@$(RUN) $(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) profile --side $(or $(SIDE),tx) \
+		--scenario $(or $(SCENARIO),aes) $(ARGS)
 
 check: $(setup) ## rustfmt, clippy, rustdoc, shellcheck, checkpatch and house rules
 	@$(RUN) tools/check/check
