@@ -20,6 +20,7 @@
 #include <net/sock.h>
 
 /* --- linux/bottom_half.h, linux/spinlock.h --- */
+unsigned int ovpn_helper_smp_cpu(void);
 void ovpn_helper_local_bh_disable(void);
 void ovpn_helper_local_bh_enable(void);
 void ovpn_helper_spin_lock_bh(spinlock_t *lock);
@@ -59,10 +60,36 @@ struct ovpn_skb_headers {
 };
 
 void ovpn_helper_skb_headers(const struct sk_buff *skb, struct ovpn_skb_headers *headers);
+bool ovpn_helper_skb_has_frag_list(const struct sk_buff *skb);
 bool ovpn_helper_skb_cloned(const struct sk_buff *skb);
 int ovpn_helper_skb_cow_head(struct sk_buff *skb, unsigned int headroom);
 struct sk_buff *ovpn_helper_skb_share_check(struct sk_buff *skb);
 void ovpn_helper_skb_reserve(struct sk_buff *skb, int len);
+
+/**
+ * struct ovpn_skb_gso - what a GSO packet stands for
+ * @size: bytes of payload per packet
+ * @type: SKB_GSO_* flags, signed as the enumeration is
+ * @plain: nothing but linear headers and page fragments that nobody else writes to, with a
+ *	checksum to be completed from the transport header on
+ */
+struct ovpn_skb_gso {
+	u16 size;
+	int type;
+	bool plain;
+};
+
+void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso);
+int ovpn_helper_skb_complete_checksum(struct sk_buff *skb);
+u16 ovpn_helper_skb_sum(const struct sk_buff *skb, int offset, int len);
+bool ovpn_helper_skb_has_room(struct sk_buff *skb, const struct page_frag *frag);
+void *ovpn_helper_page_frag_room(struct page_frag *frag, unsigned int len);
+void ovpn_helper_skb_append_frag(struct sk_buff *skb, struct page_frag *frag, unsigned int len);
+void ovpn_helper_page_frag_put(struct page_frag *frag);
+void ovpn_helper_skb_inherit(struct sk_buff *skb, const struct sk_buff *from);
+void ovpn_helper_skb_share_owner(struct sk_buff *skb, struct sk_buff *from);
+void ovpn_helper_skb_take_owner(struct sk_buff *skb, struct sk_buff *from);
+void ovpn_helper_skb_make_udp_gso(struct sk_buff *skb, u16 size, u16 segs);
 void ovpn_helper_skb_becomes_inner(struct sk_buff *skb);
 void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
 void ovpn_helper_skb_tunnel_tx(struct sk_buff *skb, struct net_device *dev, u32 mark);

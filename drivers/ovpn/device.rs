@@ -100,7 +100,14 @@ impl Driver for Tunnel {
             uapi::IP_MAX_MTU - ROOM,
         );
         dev.room(ROOM as u16, TAILROOM);
-        dev.features(Features::SG.and(Features::GSO).and(Features::HIGHDMA));
+        dev.features(
+            Features::SG
+                .and(Features::GSO)
+                .and(Features::HIGHDMA)
+                .and(Features::FRAGLIST)
+                // Without it the stack cuts bursts up before we see them.
+                .and(Features::CHECKSUM),
+        );
         dev.device_type(&DEVICE_TYPE);
     }
 

@@ -15,10 +15,13 @@
 //! | [`transport`] | the sockets that records travel through |
 //! | [`netlink`] | what the daemon asks for and is told |
 //! | [`wire`], [`inner`] | the formats of a record and of what is inside |
+//! | [`burst`], [`checksum`] | the packets that a GSO packet stands for |
 //! | [`stats`] | counters, and why packets are dropped |
 
 #![forbid(unsafe_code)]
 
+pub mod burst;
+pub mod checksum;
 pub mod crypto;
 pub mod device;
 pub mod inner;
@@ -35,9 +38,11 @@ use kernel::{
     InPlaceModule, //
 };
 use kernel_ext::{
+    crypto::aead::CryptoMemory,
     net::{
         genetlink,
-        rtnl, //
+        rtnl,
+        skbuff::AggregateMemory, //
     },
     workqueue::ModuleQueue, //
 };
@@ -55,19 +60,23 @@ module! {
 ///
 /// Fields are dropped from top to bottom: first no new requests, then no new interfaces (there are
 /// none left by then, each of them keeps the module loaded), then the queue, which waits for all
-/// that is deferred.
+/// that is deferred, and last the memory that keys and packets were worked on in.
 #[pin_data]
 struct Ovpn {
     _family: genetlink::Registration,
     #[pin]
     _links: rtnl::Registration<device::Tunnel>,
     _queue: ModuleQueue,
+    _crypto: CryptoMemory,
+    _aggregates: AggregateMemory,
 }
 
 impl InPlaceModule for Ovpn {
     fn init(_module: &'static ThisModule) -> impl PinInit<Self, Error> {
-        // From the queue up.
+        // From the bottom up.
         try_pin_init!(Self {
+            _aggregates: AggregateMemory::new()?,
+            _crypto: CryptoMemory::new()?,
             _queue: ModuleQueue::new(c"ovpn")?,
             _links <- rtnl::Registration::new(),
             _family: genetlink::Registration::new(&netlink::FAMILY)?,

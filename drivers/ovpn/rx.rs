@@ -52,7 +52,7 @@ pub fn receive(
     bh: &BhDisabled,
 ) {
     peer.link.rx.count(skb.len());
-    match open(dev, peer, header, &mut skb, seen, guard) {
+    match open(dev, peer, header, &mut skb, seen, guard, bh) {
         Ok(Outcome::Packet(packet)) => deliver(dev, peer.get(), skb, &packet, bh),
         Ok(Outcome::Keepalive) => skb.consume(),
         Err(cause) => drop_received(dev, skb, cause, bh),
@@ -68,13 +68,14 @@ fn open(
     skb: &mut SkBuff,
     seen: Option<Endpoint>,
     guard: &Guard,
+    bh: &BhDisabled,
 ) -> Result<Outcome, DropCause> {
     let key = peer
         .keys
         .by_id(header.key_id, guard)
         .ok_or(DropCause::RxNoKey)?;
     let now = time::boottime_coarse();
-    key.open(skb, now).map_err(|error| match error {
+    key.open(skb, now, bh).map_err(|error| match error {
         OpenError::Short => DropCause::RxShort,
         OpenError::Auth => DropCause::RxAuth,
         OpenError::Replay => DropCause::RxReplay,

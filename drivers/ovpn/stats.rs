@@ -35,8 +35,14 @@ impl Traffic {
     /// Counts a packet of `len` bytes. Any context.
     #[inline]
     pub fn count(&self, len: usize) {
+        self.count_many(1, len);
+    }
+
+    /// Counts `packets` packets of `len` bytes in all. Any context.
+    #[inline]
+    pub fn count_many(&self, packets: usize, len: usize) {
         self.bytes.add(len as u64, Relaxed);
-        self.packets.add(1, Relaxed);
+        self.packets.add(packets as u64, Relaxed);
     }
 
     /// Bytes so far.
@@ -167,13 +173,18 @@ pub fn drop_received(dev: &Device<Tunnel>, skb: SkBuff, cause: DropCause, bh: &B
     skb.drop_for(cause.reason());
 }
 
-/// Drops a packet that was to be sent: the one place that counts it, and frees it if it is still
-/// there.
+/// Drops a packet that was to be sent: the one place that frees and counts it.
 #[cold]
-pub fn drop_sent(dev: &Device<Tunnel>, skb: Option<SkBuff>, cause: DropCause, bh: &BhDisabled) {
-    dev.data().drops.count(cause);
-    dev.count_tx_dropped(bh);
-    if let Some(skb) = skb {
-        skb.drop_for(cause.reason());
+pub fn drop_sent(dev: &Device<Tunnel>, skb: SkBuff, cause: DropCause, bh: &BhDisabled) {
+    count_unsent(dev, 1, cause, bh);
+    skb.drop_for(cause.reason());
+}
+
+/// Counts `packets` packets that were to be sent and are lost already.
+#[cold]
+pub fn count_unsent(dev: &Device<Tunnel>, packets: usize, cause: DropCause, bh: &BhDisabled) {
+    for _ in 0..packets {
+        dev.data().drops.count(cause);
+        dev.count_tx_dropped(bh);
     }
 }

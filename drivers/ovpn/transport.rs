@@ -2,4 +2,5 @@
 
 //! The sockets that records travel through.
 
+pub mod gso;
 pub mod udp;

@@ -2,6 +2,8 @@
 
 //! The way out: from a packet on the tunnel interface to a record.
 
+mod bursts;
+
 use crate::{
     crypto::{
         key::{
@@ -24,6 +26,7 @@ use crate::{
     },
     peer::Peer,
     stats::{
+        count_unsent,
         drop_sent,
         DropCause, //
     },
@@ -53,7 +56,7 @@ pub fn start(dev: &Device<Tunnel>, mut skb: SkBuff, bh: &BhDisabled) {
     skb.forget_connection();
     let peer = match receiver(dev, &mut skb, &guard) {
         Ok(peer) => peer,
-        Err(cause) => return drop_sent(dev, Some(skb), cause, bh),
+        Err(cause) => return drop_sent(dev, skb, cause, bh),
     };
     // It has named the peer, and is of no use below.
     skb.forget_route();
@@ -61,13 +64,9 @@ pub fn start(dev: &Device<Tunnel>, mut skb: SkBuff, bh: &BhDisabled) {
     if !skb.is_gso() {
         return send(dev, peer.get(), skb, &guard, bh);
     }
-    match skb.segment() {
-        Ok(segments) => {
-            for segment in segments {
-                send(dev, peer.get(), segment, &guard, bh);
-            }
-        }
-        Err((_, skb)) => drop_sent(dev, Some(skb), DropCause::TxSegment, bh),
+    // What cannot be made one packet of records, or must not, goes record by record.
+    if let Err(skb) = bursts::send(dev, peer.get(), skb, &guard, bh) {
+        send_segments(dev, peer.get(), skb, &guard, bh);
     }
 }
 
@@ -104,12 +103,28 @@ fn ip_header(skb: &mut SkBuff) -> Option<Inner> {
     (packet.ethertype() == skb.protocol()).then_some(packet)
 }
 
+/// Lets the stack cut a GSO packet up, and sends the packets one by one.
+fn send_segments(dev: &Device<Tunnel>, peer: &Peer, skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
+    match skb.segment() {
+        Ok(segments) => {
+            for segment in segments {
+                send(dev, peer, segment, guard, bh);
+            }
+        }
+        Err((_, skb)) => drop_sent(dev, skb, DropCause::TxSegment, bh),
+    }
+}
+
 /// Sends one packet to `peer`.
 #[inline]
 fn send(dev: &Device<Tunnel>, peer: &Peer, skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
-    let Some(skb) = skb.unshare() else {
-        return drop_sent(dev, None, DropCause::TxMemory, bh);
+    let Some(mut skb) = skb.unshare() else {
+        return count_unsent(dev, 1, DropCause::TxMemory, bh);
     };
+    // We said that we would, so that bursts come uncut.
+    if skb.complete_checksum().is_err() {
+        return drop_sent(dev, skb, DropCause::TxMemory, bh);
+    }
     peer.vpn.tx.count(skb.len());
     send_record(dev, peer, skb, guard, bh);
 }
@@ -118,35 +133,51 @@ fn send(dev: &Device<Tunnel>, peer: &Peer, skb: SkBuff, guard: &Guard, bh: &BhDi
 #[inline]
 fn send_record(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
     let Some(key) = peer.keys.get(Slot::Primary, guard) else {
-        return drop_sent(dev, Some(skb), DropCause::TxNoKey, bh);
+        return drop_sent(dev, skb, DropCause::TxNoKey, bh);
     };
     skb.becomes_inner();
-    if let Err(error) = key.seal(&mut skb, peer.tx_id()) {
-        let cause = match error {
-            SealError::Exhausted => {
-                key_spent(dev, peer, key.get());
-                DropCause::TxKeySpent
-            }
-            SealError::Memory => DropCause::TxMemory,
-            SealError::Crypto => DropCause::TxCrypto,
-        };
-        return drop_sent(dev, Some(skb), cause, bh);
+    if let Err(error) = key.seal(&mut skb, peer.tx_id(), bh) {
+        return drop_sent(dev, skb, unsealed(dev, peer, key.get(), error), bh);
     }
+    transmit(dev, peer, skb, 1, guard, bh);
+}
+
+/// Sends `records` records in one packet.
+#[inline]
+fn transmit(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    skb: SkBuff,
+    records: usize,
+    guard: &Guard,
+    bh: &BhDisabled,
+) {
     let len = skb.len();
     match udp::send(dev, peer, skb, guard, bh) {
         Ok(()) => {
-            peer.link.tx.count(len);
+            peer.link.tx.count_many(records, len);
             peer.spoke();
         }
-        Err(skb) => drop_sent(dev, Some(skb), DropCause::TxNoRoute, bh),
+        Err(skb) => {
+            drop_sent(dev, skb, DropCause::TxNoRoute, bh);
+            count_unsent(dev, records.saturating_sub(1), DropCause::TxNoRoute, bh);
+        }
     }
 }
 
-/// A key whose packet ids are used up encrypts no more: takes it out and tells the daemon, once.
+/// What the loss of a packet that could not be made a record is counted as. A key whose packet ids
+/// are used up encrypts no more: takes it out and tells the daemon, once.
 #[cold]
-fn key_spent(dev: &Device<Tunnel>, peer: &Peer, key: &Key) {
-    if peer.keys.kill(key) {
-        notify::key_spent(dev, peer, key);
+fn unsealed(dev: &Device<Tunnel>, peer: &Peer, key: &Key, error: SealError) -> DropCause {
+    match error {
+        SealError::Exhausted => {
+            if peer.keys.kill(key) {
+                notify::key_spent(dev, peer, key);
+            }
+            DropCause::TxKeySpent
+        }
+        SealError::Memory => DropCause::TxMemory,
+        SealError::Crypto => DropCause::TxCrypto,
     }
 }
 
@@ -155,6 +186,6 @@ pub fn send_keepalive(dev: &Device<Tunnel>, peer: &Peer, bh: &BhDisabled) {
     let guard = rcu::read_lock();
     match SkBuff::with_data(UDP_HEADROOM.saturating_add(HEADROOM), &KEEPALIVE) {
         Ok(skb) => send_record(dev, peer, skb, &guard, bh),
-        Err(_) => drop_sent(dev, None, DropCause::TxMemory, bh),
+        Err(_) => count_unsent(dev, 1, DropCause::TxMemory, bh),
     }
 }

@@ -3,6 +3,11 @@
 #include <linux/bottom_half.h>
 #include <linux/spinlock.h>
 
+unsigned int ovpn_helper_smp_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
 void ovpn_helper_local_bh_disable(void)
 {
 	local_bh_disable();

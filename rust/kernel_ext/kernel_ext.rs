@@ -14,12 +14,14 @@
 //! | [`net::skbuff`] | `struct sk_buff` |
 //! | [`net::sock`], [`net::udp_tunnel`] | `struct sock`, `struct udp_tunnel_sock_cfg` |
 //! | [`net::route`] | `struct rtable`, `struct rt6_info`, `struct dst_cache` |
+//! | [`percpu`] | scratch memory of each CPU |
 //! | [`sync::rcu`] | RCU-protected pointers and tables |
 //! | [`workqueue`] | `struct workqueue_struct`, `struct delayed_work` |
 
 pub mod bh;
 pub mod crypto;
 pub mod net;
+pub mod percpu;
 pub mod sync;
 pub mod time;
 pub mod uapi;

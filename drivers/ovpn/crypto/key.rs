@@ -6,7 +6,8 @@ use super::{
     packet_id::{
         self,
         Exhausted,
-        PacketId, //
+        PacketId,
+        PacketIds, //
     },
     replay::ReplayWindow, //
 };
@@ -20,7 +21,10 @@ use crate::wire::{
     OVERHEAD,
     TAG_LEN, //
 };
-use core::num::NonZeroU32;
+use core::{
+    num::NonZeroU32,
+    ops::Range, //
+};
 use kernel::{
     prelude::*,
     sync::atomic::{
@@ -29,14 +33,19 @@ use kernel::{
     },
 };
 use kernel_ext::{
+    bh::BhDisabled,
     crypto::{
         aead::{
+            Batch,
             Layout,
             SyncAead, //
         },
         wipe, //
     },
-    net::skbuff::SkBuff,
+    net::skbuff::{
+        RecordRoom,
+        SkBuff, //
+    },
     new_spinlock_bh,
     sync::spinlock_bh::SpinLockBh,
     time::NSEC_PER_SEC,
@@ -154,6 +163,15 @@ pub enum OpenError {
     Memory,
 }
 
+impl From<Error> for SealError {
+    fn from(error: Error) -> Self {
+        match error {
+            error if error == ENOMEM => Self::Memory,
+            _ => Self::Crypto,
+        }
+    }
+}
+
 impl Key {
     /// Sets a key up. Process context, may load the cipher's module.
     ///
@@ -187,31 +205,48 @@ impl Key {
         self.cipher
     }
 
-    /// Makes a record of the packet in `skb`, to the peer that calls us `peer`. Any context.
+    /// Makes a record of the packet in `skb`, to the peer that calls us `peer`.
     #[inline]
-    pub fn seal(&self, skb: &mut SkBuff, peer: PeerId) -> Result<(), SealError> {
+    pub fn seal(&self, skb: &mut SkBuff, peer: PeerId, bh: &BhDisabled) -> Result<(), SealError> {
         skb.cow_head(crate::device::HEADROOM)
             .map_err(|_| SealError::Memory)?;
-        let id = self.next_id().map_err(|Exhausted| SealError::Exhausted)?;
+        let id = self
+            .reserve(NonZeroU32::MIN)?
+            .next()
+            .ok_or(SealError::Exhausted)?;
+        let room = skb.push(OVERHEAD).ok_or(SealError::Memory)?;
+        self.write_aad(room, peer, id);
+        self.encrypt
+            .aead
+            .seal(skb, RECORD, self.encrypt.tail.nonce(id), bh)
+            .map_err(SealError::from)
+    }
+
+    /// Begins to make many records of one packet.
+    #[inline]
+    pub fn batch<'a>(&'a self, peer: PeerId, bh: &'a BhDisabled) -> Result<Sealer<'a>, SealError> {
+        Ok(Sealer {
+            key: self,
+            peer,
+            batch: self.encrypt.aead.batch(bh)?,
+        })
+    }
+
+    #[inline]
+    fn write_aad(&self, record: &mut [u8], peer: PeerId, id: PacketId) {
         let header = Header {
             key_id: self.id,
             peer_id: peer,
         };
-        let room = skb.push(OVERHEAD).ok_or(SealError::Memory)?;
-        room[..AAD_LEN].copy_from_slice(&header.aad(id));
-        self.encrypt
-            .aead
-            .seal(skb, RECORD, self.encrypt.tail.nonce(id))
-            .map_err(|error| match error {
-                error if error == ENOMEM => SealError::Memory,
-                _ => SealError::Crypto,
-            })
+        if let Some(aad) = record.first_chunk_mut() {
+            *aad = header.aad(id);
+        }
     }
 
     /// Checks the record in `skb` and takes the packet out of it. `now` is the boot time clock in
-    /// nanoseconds. Any context.
+    /// nanoseconds.
     #[inline]
-    pub fn open(&self, skb: &mut SkBuff, now: u64) -> Result<(), OpenError> {
+    pub fn open(&self, skb: &mut SkBuff, now: u64, bh: &BhDisabled) -> Result<(), OpenError> {
         if !skb.make_linear(OVERHEAD) {
             return Err(OpenError::Short);
         }
@@ -219,7 +254,7 @@ impl Key {
         let id = wire::packet_id(&aad).ok_or(OpenError::Auth)?;
         self.decrypt
             .aead
-            .open(skb, RECORD, self.decrypt.tail.nonce(id))
+            .open(skb, RECORD, self.decrypt.tail.nonce(id), bh)
             .map_err(|error| match error {
                 error if error == ENOMEM => OpenError::Memory,
                 _ => OpenError::Auth,
@@ -235,16 +270,45 @@ impl Key {
         }
     }
 
-    /// Takes the next packet id. Each is given out once, and none after the last.
+    /// Takes the next `count` packet ids, all or none. Each is given out once, and none after the
+    /// last: an id that was taken and not used is lost.
     #[inline]
-    fn next_id(&self) -> Result<PacketId, Exhausted> {
+    pub fn reserve(&self, count: NonZeroU32) -> Result<PacketIds, SealError> {
         let mut last = self.last_id.load(Relaxed);
         loop {
-            let mut reserved = packet_id::reserve(last, NonZeroU32::MIN)?;
+            let reserved =
+                packet_id::reserve(last, count).map_err(|Exhausted| SealError::Exhausted)?;
             match self.last_id.cmpxchg(last, reserved.last, Relaxed) {
-                Ok(_) => return reserved.ids.next().ok_or(Exhausted),
+                Ok(_) => return Ok(reserved.ids),
                 Err(now) => last = now,
             }
         }
+    }
+}
+
+/// Makes records of one packet with one key.
+pub struct Sealer<'a> {
+    key: &'a Key,
+    peer: PeerId,
+    batch: Batch<'a>,
+}
+
+impl Sealer<'_> {
+    /// Makes a record with packet id `id` in `record`. The first `head` bytes of its text are there
+    /// already, [`OVERHEAD`] bytes from its start; the rest is the bytes `rest` of `packet`.
+    #[inline]
+    pub fn seal(
+        &mut self,
+        record: &mut RecordRoom<'_>,
+        id: PacketId,
+        head: usize,
+        packet: &SkBuff,
+        rest: Range<usize>,
+    ) -> Result<(), SealError> {
+        self.key.write_aad(record.bytes_mut(), self.peer, id);
+        let nonce = self.key.encrypt.tail.nonce(id);
+        self.batch
+            .seal(record, RECORD, head, packet, rest, nonce)
+            .map_err(SealError::from)
     }
 }

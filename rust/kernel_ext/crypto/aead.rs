@@ -2,17 +2,26 @@
 
 //! Authenticated encryption of packets, synchronous.
 //!
-//! A packet is sealed and opened in place. Its layout is that of protocols that put the tag in
-//! front: associated data, tag, text.
+//! The layout of a record is that of protocols that put the tag in front: associated data, tag,
+//! text. A record is sealed and opened in place, or sealed from a packet into memory elsewhere.
 //!
 //! C header: [`include/crypto/aead.h`](srctree/include/crypto/aead.h)
 
-use crate::net::skbuff::SkBuff;
-use core::{
-    mem::{
-        size_of,
-        MaybeUninit, //
+mod memory;
+mod pieces;
+
+pub use memory::CryptoMemory;
+
+use crate::{
+    bh::BhDisabled,
+    net::skbuff::{
+        RecordRoom,
+        SkBuff, //
     },
+    percpu::Borrowed, //
+};
+use core::{
+    ops::Range,
     ptr::NonNull, //
 };
 use kernel::{
@@ -22,19 +31,17 @@ use kernel::{
     },
     prelude::*, //
 };
+use memory::Memory;
 use ovpn_bindings as bindings;
 
 /// Bytes of the nonce of all ciphers that are supported.
 pub const NONCE_LEN: usize = 12;
 
-/// Most pieces that a packet may be in, the linear buffer included.
-const MAX_PIECES: usize = bindings::OVPN_MAX_SKB_FRAGS as usize;
-
 /// A cipher with a key. Its crypto runs where it is called, softirqs included.
 ///
 /// # Invariants
 ///
-/// Valid, with a key, tags of `TAG_LEN` bytes and nonces of [`NONCE_LEN`].
+/// Valid, with a key, tags of a fixed length and nonces of [`NONCE_LEN`].
 pub struct SyncAead(NonNull<bindings::crypto_sync_aead>);
 
 // SAFETY: A transform with its key set is used read-only.
@@ -42,13 +49,28 @@ unsafe impl Send for SyncAead {}
 // SAFETY: As above.
 unsafe impl Sync for SyncAead {}
 
-/// Where things are in a packet: `aad` bytes of associated data, `tag` bytes of tag, then the text.
+/// Where things are in a record: `aad` bytes of associated data, `tag` bytes of tag, then the text.
 #[derive(Clone, Copy)]
 pub struct Layout {
     /// Bytes of associated data, at the start.
     pub aad: usize,
     /// Bytes of tag, behind them.
     pub tag: usize,
+}
+
+impl Layout {
+    /// Where the text begins. Both lengths are a few bytes.
+    #[inline]
+    pub(crate) fn text_at(&self) -> usize {
+        self.aad.wrapping_add(self.tag)
+    }
+}
+
+/// What to do with a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Seal,
+    Open,
 }
 
 impl SyncAead {
@@ -80,59 +102,106 @@ impl SyncAead {
     }
 
     /// Encrypts the text of `skb` in place and writes the tag. The associated data must be there,
-    /// the tag's bytes be reserved. Makes the packet writable as needed. Any context.
+    /// the tag's bytes be reserved. Makes the packet writable as needed.
     ///
     /// # Errors
     ///
     /// `ENOMEM`, `EMSGSIZE` if the packet is in too many pieces or too short.
     #[inline]
-    pub fn seal(&self, skb: &mut SkBuff, layout: Layout, nonce: [u8; NONCE_LEN]) -> Result {
-        self.crypt(skb, layout, nonce, |request, text| {
-            request.cryptlen = text;
-            // SAFETY: The request is complete.
-            unsafe { bindings::crypto_aead_encrypt(request) }
-        })
+    pub fn seal(
+        &self,
+        skb: &mut SkBuff,
+        layout: Layout,
+        nonce: [u8; NONCE_LEN],
+        bh: &BhDisabled,
+    ) -> Result {
+        self.in_place(skb, layout, nonce, Operation::Seal, bh)
     }
 
     /// Checks the tag of `skb` and decrypts its text in place. Makes the packet writable as needed.
-    /// Any context.
     ///
     /// # Errors
     ///
     /// `EBADMSG` if it is not authentic; then its text is garbage. Else as [`Self::seal`].
     #[inline]
-    pub fn open(&self, skb: &mut SkBuff, layout: Layout, nonce: [u8; NONCE_LEN]) -> Result {
-        self.crypt(skb, layout, nonce, |request, text| {
-            // CAST: A tag is a few bytes.
-            request.cryptlen = text.wrapping_add(layout.tag as u32);
-            // SAFETY: The request is complete.
-            unsafe { bindings::crypto_aead_decrypt(request) }
-        })
-    }
-
-    #[inline]
-    fn crypt(
+    pub fn open(
         &self,
         skb: &mut SkBuff,
         layout: Layout,
-        mut nonce: [u8; NONCE_LEN],
-        run: impl FnOnce(&mut bindings::aead_request, u32) -> i32,
+        nonce: [u8; NONCE_LEN],
+        bh: &BhDisabled,
     ) -> Result {
-        let header = layout.aad.checked_add(layout.tag).ok_or(EMSGSIZE)?;
-        let text = skb.len().checked_sub(header).ok_or(EMSGSIZE)?;
-        if !skb.make_linear(header) {
+        self.in_place(skb, layout, nonce, Operation::Open, bh)
+    }
+
+    #[inline]
+    fn in_place(
+        &self,
+        skb: &mut SkBuff,
+        layout: Layout,
+        nonce: [u8; NONCE_LEN],
+        operation: Operation,
+        bh: &BhDisabled,
+    ) -> Result {
+        let text = skb.len().checked_sub(layout.text_at()).ok_or(EMSGSIZE)?;
+        if !skb.make_linear(layout.text_at()) {
             return Err(EMSGSIZE);
         }
-        let mut sg = Pieces::map(skb, layout)?;
-        let mut memory = RequestMemory::new();
-        let request = memory.request(self);
-        // CAST: A packet's length.
-        request.assoclen = layout.aad as u32;
-        request.iv = nonce.as_mut_ptr();
-        request.src = sg.0.as_mut_ptr().cast();
-        request.dst = request.src;
-        // What the request points to lives until `run` is through: the crypto is synchronous.
-        to_result(run(request, text as u32))
+        let mut memory = Memory::borrow(bh)?;
+        memory.source.map_packet(skb, layout)?;
+        let list = memory.source.as_mut_ptr();
+        self.run(&mut memory, list, list, layout, text, nonce, operation)
+    }
+
+    /// Many records, sealed one after the other from one packet: what is needed once for all.
+    #[inline]
+    pub fn batch<'a>(&'a self, bh: &'a BhDisabled) -> Result<Batch<'a>> {
+        Ok(Batch {
+            aead: self,
+            memory: Memory::borrow(bh)?,
+        })
+    }
+
+    /// Runs a request. The lists must describe the record in the order of the crypto API, and what
+    /// they point to must be ours until this returns.
+    #[expect(clippy::too_many_arguments)]
+    #[inline]
+    fn run(
+        &self,
+        memory: &mut Memory,
+        source: *mut bindings::scatterlist,
+        destination: *mut bindings::scatterlist,
+        layout: Layout,
+        text: usize,
+        mut nonce: [u8; NONCE_LEN],
+        operation: Operation,
+    ) -> Result {
+        // CAST (in this function): A packet's length.
+        let request = memory.request.reset();
+        // SAFETY: The request was just reset; the transform is valid. All it points to lives until
+        // the call returns, which is when it is through: the crypto is synchronous.
+        let ret = unsafe {
+            (*request).base.tfm = &raw mut (*self.0.as_ptr()).base.base;
+            (*request).assoclen = layout.aad as u32;
+            (*request).iv = nonce.as_mut_ptr();
+            (*request).src = source;
+            (*request).dst = destination;
+            match operation {
+                Operation::Seal => {
+                    (*request).cryptlen = text as u32;
+                    bindings::crypto_aead_encrypt(request)
+                }
+                Operation::Open => {
+                    (*request).cryptlen = text.wrapping_add(layout.tag) as u32;
+                    bindings::crypto_aead_decrypt(request)
+                }
+            }
+        };
+        if ret == 0 {
+            Ok(())
+        } else {
+            Err(Error::from_errno(ret))
+        }
     }
 }
 
@@ -146,82 +215,47 @@ impl Drop for SyncAead {
     }
 }
 
-/// The pieces of a packet in the order of the crypto API: associated data, text, tag.
-struct Pieces([MaybeUninit<bindings::scatterlist>; MAX_PIECES + 2]);
+/// Seals records one after the other. See [`SyncAead::batch`].
+pub struct Batch<'a> {
+    aead: &'a SyncAead,
+    memory: Borrowed<'a, Memory>,
+}
 
-impl Pieces {
-    /// Makes the packet writable and lists its pieces.
+impl Batch<'_> {
+    /// Seals one record into `record`. Its associated data and the first `head` bytes of its text
+    /// are there already; the rest of the text is the bytes `rest` of `packet`, which stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// `EMSGSIZE` if the lengths do not agree or `rest` is in too many pieces.
     #[inline]
-    fn map(skb: &mut SkBuff, layout: Layout) -> Result<Self> {
-        let text_at = layout.aad.wrapping_add(layout.tag);
-        let pieces = writable_pieces(skb)?;
-        if pieces > MAX_PIECES {
+    pub fn seal(
+        &mut self,
+        record: &mut RecordRoom<'_>,
+        layout: Layout,
+        head: usize,
+        packet: &SkBuff,
+        rest: Range<usize>,
+        nonce: [u8; NONCE_LEN],
+    ) -> Result {
+        let text = head.checked_add(rest.len()).ok_or(EMSGSIZE)?;
+        if record.len().checked_sub(layout.text_at()) != Some(text) || rest.end > packet.len() {
             return Err(EMSGSIZE);
         }
-        let text = skb.len().wrapping_sub(text_at);
-        let mut list = Self([const { MaybeUninit::uninit() }; MAX_PIECES + 2]);
-        let sg = list.0.as_mut_ptr().cast::<bindings::scatterlist>();
-        // SAFETY: There are at least `pieces` + 2 entries. The first `text_at` bytes are linear, as
-        // the caller has made sure. CAST: A packet's length.
-        unsafe {
-            let data = (*skb.as_ptr()).data;
-            bindings::sg_init_table(sg, pieces as u32 + 2);
-            bindings::sg_set_buf(sg, data.cast(), layout.aad as u32);
-            let used = if text == 0 {
-                0
-            } else {
-                bindings::skb_to_sgvec_nomark(skb.as_ptr(), sg.add(1), text_at as i32, text as i32)
-            };
-            let used = usize::try_from(used).map_err(|_| EMSGSIZE)?;
-            let tag = sg.add(used.wrapping_add(1));
-            bindings::sg_set_buf(tag, data.add(layout.aad).cast(), layout.tag as u32);
-        }
-        Ok(list)
-    }
-}
-
-/// Makes the whole packet writable. In how many pieces it is then.
-#[inline]
-fn writable_pieces(skb: &mut SkBuff) -> Result<usize> {
-    // SAFETY: The packet is valid.
-    if skb.head_len() == skb.len() && !unsafe { bindings::skb_cloned(skb.as_ptr()) } {
-        return Ok(1);
-    }
-    let mut trailer = core::ptr::null_mut();
-    // SAFETY: The packet is valid, and nobody else has its `sk_buff`.
-    let pieces = unsafe { bindings::skb_cow_data(skb.as_ptr(), 0, &mut trailer) };
-    usize::try_from(pieces).map_err(|_| ENOMEM)
-}
-
-/// Room for a request, as `SYNC_AEAD_REQUEST_ON_STACK()` has it.
-#[repr(C, align(64))]
-struct RequestMemory {
-    request: MaybeUninit<bindings::aead_request>,
-    context: [MaybeUninit<u8>; bindings::OVPN_MAX_SYNC_AEAD_REQSIZE],
-}
-
-static_assert!(size_of::<bindings::aead_request>() % 8 == 0);
-
-impl RequestMemory {
-    #[inline]
-    fn new() -> Self {
-        Self {
-            request: MaybeUninit::uninit(),
-            context: [MaybeUninit::uninit(); bindings::OVPN_MAX_SYNC_AEAD_REQSIZE],
-        }
-    }
-
-    /// An empty request to `aead`; the memory behind it is the cipher's.
-    #[inline]
-    fn request(&mut self, aead: &SyncAead) -> &mut bindings::aead_request {
-        // The request is used through a pointer to the whole memory, since the cipher also uses
-        // what is behind it.
-        let request = core::ptr::from_mut(self).cast::<bindings::aead_request>();
-        // SAFETY: The memory is ours, and big enough for all synchronous ciphers.
-        unsafe {
-            request.write_bytes(0, 1);
-            (*request).base.tfm = &raw mut (*aead.0.as_ptr()).base.base;
-            &mut *request
-        }
+        self.memory
+            .source
+            .map_split(record, layout, head, packet, rest)?;
+        self.memory.destination.map_record(record, layout);
+        let source = self.memory.source.as_mut_ptr();
+        let destination = self.memory.destination.as_mut_ptr();
+        self.aead.run(
+            &mut self.memory,
+            source,
+            destination,
+            layout,
+            text,
+            nonce,
+            Operation::Seal,
+        )
     }
 }

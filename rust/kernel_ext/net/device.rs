@@ -128,6 +128,14 @@ impl<T: Driver> Device<T> {
         unsafe { ptr::addr_of!((*self.as_ptr()).ifindex).read_volatile() as u32 }
     }
 
+    /// Whether all of `features` are switched on. Any context.
+    #[inline]
+    pub fn has(&self, features: Features) -> bool {
+        // SAFETY: The device is valid. Changed under RTNL, in one piece.
+        let on = unsafe { ptr::addr_of!((*self.as_ptr()).features).read_volatile() };
+        on & features.0 == features.0
+    }
+
     /// Switches the carrier on or off. RTNL, or any context once registered.
     pub fn set_carrier(&self, on: bool) {
         // SAFETY: The device is valid.

@@ -6,11 +6,20 @@
 //!
 //! C header: [`include/linux/skbuff.h`](srctree/include/linux/skbuff.h)
 
+mod aggregate;
 mod flow;
+mod gso;
 mod reason;
 mod segments;
 
+pub use aggregate::{
+    Added,
+    Aggregate,
+    AggregateMemory,
+    RecordRoom, //
+};
 pub use flow::UdpFlow;
+pub use gso::Gso;
 pub use reason::Reason;
 pub use segments::Segments;
 
@@ -210,6 +219,47 @@ impl SkBuff {
     #[inline]
     pub fn protocol(&self) -> u16 {
         u16::from_be(self.headers().protocol)
+    }
+
+    /// In how many pieces the packet is, the linear buffer included.
+    #[inline]
+    pub(crate) fn pieces(&self) -> usize {
+        usize::from(self.shared_info().nr_frags).wrapping_add(1)
+    }
+
+    /// Makes the whole packet writable. In how many pieces it is then.
+    #[inline]
+    pub(crate) fn make_writable(&mut self) -> Result<usize> {
+        // SAFETY: By the type invariant.
+        if self.head_len() == self.len() && !unsafe { bindings::skb_cloned(self.as_ptr()) } {
+            return Ok(1);
+        }
+        // Reassembled packets may be in more pieces than a scatterlist has.
+        // SAFETY: By the type invariant.
+        if unsafe { bindings::skb_has_frag_list(self.as_ptr()) } && !self.make_linear(self.len()) {
+            return Err(ENOMEM);
+        }
+        let mut trailer = ptr::null_mut();
+        // SAFETY: By the type invariant; the caller has unshared the packet.
+        let pieces = unsafe { bindings::skb_cow_data(self.as_ptr(), 0, &mut trailer) };
+        usize::try_from(pieces).map_err(|_| ENOMEM)
+    }
+
+    /// Completes the checksum in software, if that was left to the device.
+    #[inline]
+    pub fn complete_checksum(&mut self) -> Result {
+        // SAFETY: By the type invariant.
+        to_result(unsafe { bindings::skb_complete_checksum(self.as_ptr()) })
+    }
+
+    /// Copies bytes from `from` on to all of `to`. Whether the packet has that many.
+    #[inline]
+    pub fn copy_to(&self, from: usize, to: &mut [u8]) -> bool {
+        let (Ok(from), Ok(len)) = (i32::try_from(from), i32::try_from(to.len())) else {
+            return false;
+        };
+        // SAFETY: By the type invariant; `to` may be written to, and lengths are checked.
+        unsafe { bindings::skb_copy_bits(self.as_ptr(), from, to.as_mut_ptr().cast(), len) == 0 }
     }
 
     /// The packet, which begins here, is about to be put into another one. Statistics of the tunnel

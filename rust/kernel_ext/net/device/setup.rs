@@ -125,13 +125,19 @@ impl Setup<'_> {
 
 /// A set of offloads.
 #[derive(Clone, Copy)]
-pub struct Features(bindings::netdev_features_t);
+pub struct Features(pub(super) bindings::netdev_features_t);
 
 impl Features {
     /// Packets in many pieces.
     pub const SG: Self = Self(bindings::NETIF_F_SG);
     /// Packets in high memory.
     pub const HIGHDMA: Self = Self(bindings::NETIF_F_HIGHDMA);
+    /// Packets whose checksum is yet to be completed.
+    pub const CHECKSUM: Self = Self(bindings::NETIF_F_HW_CSUM);
+    /// Packets that are lists of packets.
+    pub const FRAGLIST: Self = Self(bindings::NETIF_F_FRAGLIST);
+    /// UDP segmentation: `tx-udp-segmentation` of `ethtool`.
+    pub const UDP_SEGMENTATION: Self = Self(bindings::NETIF_F_GSO_UDP_L4);
     /// Segmentation in software, of all kinds.
     pub const GSO: Self = Self(bindings::NETIF_F_GSO | bindings::NETIF_F_GSO_SOFTWARE);
 

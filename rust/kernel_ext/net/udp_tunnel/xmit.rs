@@ -48,6 +48,12 @@ impl SendParams {
         self.0.bound_dev as u32
     }
 
+    /// Whether datagrams get a checksum, over either IP version.
+    #[inline]
+    pub fn has_checksums(&self) -> bool {
+        !self.0.no_check4 && !self.0.no_check6
+    }
+
     /// Local port, host byte order.
     #[inline]
     pub fn port(&self) -> u16 {

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Bursts: a GSO packet becomes one packet of records, without being cut up before.
+//!
+//! For each packet that the burst stands for, its headers are written to where its record will be,
+//! and the cipher takes the payload from the pages that it is in. The stack and the network device
+//! below see one UDP GSO packet, and cut it up as late as they can.
+
+use super::{
+    transmit,
+    unsealed, //
+};
+use crate::{
+    burst::{
+        Burst,
+        Traits,
+        MAX_HEADERS, //
+    },
+    checksum::Sum,
+    crypto::{
+        key::{
+            Key,
+            SealError,
+            Sealer, //
+        },
+        packet_id::PacketId,
+        slots::Slot, //
+    },
+    device::Tunnel,
+    peer::Peer,
+    stats::{
+        count_unsent,
+        DropCause, //
+    },
+    transport::gso::{
+        Batch,
+        Batches, //
+    },
+    wire::OVERHEAD, //
+};
+use core::num::NonZeroU32;
+use kernel::{
+    page::PAGE_SIZE,
+    sync::rcu::Guard, //
+};
+use kernel_ext::{
+    bh::BhDisabled,
+    net::{
+        device::{
+            Device,
+            Features, //
+        },
+        skbuff::{
+            Added,
+            Aggregate,
+            RecordRoom,
+            SkBuff,
+            UDP_HEADROOM, //
+        },
+        udp_tunnel::SendParams, //
+    },
+};
+
+/// Bytes that ciphers work on at a time. A cipher is quickest if what it reads comes in multiples.
+const BLOCK_LEN: usize = 64;
+
+/// Sends a burst to `peer`.
+///
+/// # Errors
+///
+/// Gives the packet back, with nothing sent, if it is none that can be cut here, if the socket sends
+/// datagrams without checksums (segmentation needs them), or if it was switched off
+/// (`ethtool -K tun0 tx-udp-segmentation off`).
+pub(super) fn send(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    mut skb: SkBuff,
+    guard: &Guard,
+    bh: &BhDisabled,
+) -> Result<(), SkBuff> {
+    if !dev.has(Features::UDP_SEGMENTATION) || !SendParams::of(peer.socket().sock()).has_checksums()
+    {
+        return Err(skb);
+    }
+    let Some(burst) = parse(&mut skb) else {
+        return Err(skb);
+    };
+    let packets = burst.packets();
+    let headers = burst
+        .headers_len()
+        .saturating_mul(packets.saturating_sub(1));
+    peer.vpn
+        .tx
+        .count_many(packets, skb.len().saturating_add(headers));
+
+    let Some(key) = peer.keys.get(Slot::Primary, guard) else {
+        count_unsent(dev, packets, DropCause::TxNoKey, bh);
+        return Ok(());
+    };
+    let mut plan = Batches::new(packets, OVERHEAD.saturating_add(burst.packet_len()));
+    while let Some(batch) = plan.next() {
+        match seal(&burst, batch, key.get(), peer, &skb, bh) {
+            Ok(aggregate) => {
+                let records = aggregate.records();
+                let next = batch.first.saturating_add(records);
+                let mut records_skb = aggregate.finish();
+                if next < packets {
+                    records_skb.share_owner(&skb);
+                } else {
+                    records_skb.take_owner(&mut skb);
+                }
+                transmit(dev, peer, records_skb, records, guard, bh);
+                plan.resume(next);
+            }
+            // There may be ids for some of them.
+            Err(SealError::Exhausted) if batch.count > 1 => plan.go_singly(batch.first),
+            Err(error) => {
+                let cause = unsealed(dev, peer, key.get(), error);
+                count_unsent(dev, batch.count, cause, bh);
+            }
+        }
+    }
+    skb.consume();
+    Ok(())
+}
+
+/// The burst in `skb`, if it can be cut here.
+fn parse(skb: &mut SkBuff) -> Option<Burst> {
+    let gso = skb.plain_gso()?;
+    let len = skb.len();
+    if !skb.make_linear(len.min(MAX_HEADERS)) {
+        return None;
+    }
+    let traits = Traits {
+        piece: gso.size(),
+        same_id: gso.same_id(),
+        keep_cwr: gso.keep_cwr(),
+    };
+    let burst = Burst::parse(skb.head(), len, traits)?;
+    let record_len = burst.packet_len().checked_add(OVERHEAD)?;
+    // A record is written in one piece.
+    (record_len <= PAGE_SIZE).then_some(burst)
+}
+
+/// Makes a packet of records of a batch, or of as many of it as fit into pages.
+fn seal<'a>(
+    burst: &Burst,
+    batch: Batch,
+    key: &'a Key,
+    peer: &Peer,
+    skb: &SkBuff,
+    bh: &'a BhDisabled,
+) -> Result<Aggregate<'a>, SealError> {
+    // CAST: A few packets, at least one.
+    let count = NonZeroU32::new(batch.count as u32).ok_or(SealError::Crypto)?;
+    let mut aggregate = Aggregate::new(UDP_HEADROOM, skb, bh)?;
+    let mut sealer = key.batch(peer.tx_id(), bh)?;
+    // From here on the ids are used up, come what may.
+    for (index, id) in (batch.first..).zip(key.reserve(count)?) {
+        let payload = burst.payload(index).ok_or(SealError::Crypto)?;
+        let record_len = OVERHEAD
+            .saturating_add(burst.headers_len())
+            .saturating_add(payload.len());
+        let added = aggregate.add(record_len, |room| {
+            write(burst, index, id, &mut sealer, skb, room)
+        })?;
+        if added == Added::Full {
+            break;
+        }
+    }
+    Ok(aggregate)
+}
+
+/// Writes one record.
+#[inline]
+fn write(
+    burst: &Burst,
+    index: usize,
+    id: PacketId,
+    sealer: &mut Sealer<'_>,
+    skb: &SkBuff,
+    room: &mut RecordRoom<'_>,
+) -> Result<(), SealError> {
+    let payload = burst.payload(index).ok_or(SealError::Crypto)?;
+    let text = room
+        .bytes_mut()
+        .get_mut(OVERHEAD..)
+        .ok_or(SealError::Crypto)?;
+    let sum = Sum::new(skb.sum(payload.clone()));
+    burst
+        .write_headers(index, sum, text)
+        .ok_or(SealError::Crypto)?;
+
+    // The rest of the last block of headers.
+    let headers = burst.headers_len();
+    let head = headers.next_multiple_of(BLOCK_LEN).min(text.len());
+    let fill = text.get_mut(headers..head).ok_or(SealError::Crypto)?;
+    if !skb.copy_to(payload.start, fill) {
+        return Err(SealError::Crypto);
+    }
+    let rest = payload.start.saturating_add(fill.len())..payload.end;
+    sealer.seal(room, id, head, skb, rest)
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Many records in one UDP GSO packet.
+
+use super::SkBuff;
+use crate::{
+    bh::BhDisabled,
+    percpu::{
+        Allocated,
+        Borrowed,
+        PerCpu, //
+    },
+};
+use core::{
+    marker::PhantomData,
+    ptr::NonNull, //
+};
+use kernel::prelude::*;
+use ovpn_bindings as bindings;
+
+/// The page that records are written to, until it is full: bursts share it.
+///
+/// # Invariants
+///
+/// Zeroed, or as `skb_page_frag_refill()` left it.
+struct Page(bindings::page_frag);
+
+// SAFETY: All zeros is "no page".
+unsafe impl Zeroable for Page {}
+// SAFETY: The page may be released by any CPU.
+unsafe impl Send for Page {}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::page_frag_put(&mut self.0) };
+    }
+}
+
+static PAGES: PerCpu<Page> = PerCpu::new();
+
+/// Keeps a page per CPU for [`Aggregate`]s. A module creates it before the first and drops it after
+/// the last.
+pub struct AggregateMemory {
+    _pages: Allocated<Page>,
+}
+
+impl AggregateMemory {
+    /// Allocates it; the pages themselves come when they are needed. Process context.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`, `EBUSY` if there is one already.
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            _pages: Allocated::new(&PAGES)?,
+        })
+    }
+}
+
+/// A packet that records are written into, one behind the other, each in one piece. Its payload is
+/// in pages; in front of it is room for headers only.
+pub struct Aggregate<'a> {
+    skb: SkBuff,
+    page: Borrowed<'a, Page>,
+    first_len: usize,
+    records: u16,
+}
+
+/// Whether a record was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// Yes.
+    Yes,
+    /// No, and it was not written: the packet can take no more pages.
+    Full,
+}
+
+/// Room for one record, all of it writable and in the kernel's direct map.
+///
+/// # Invariants
+///
+/// `len` bytes from `data` on are in a page, and nobody else uses them for `'a`.
+pub struct RecordRoom<'a> {
+    data: NonNull<u8>,
+    len: usize,
+    _page: PhantomData<&'a mut [u8]>,
+}
+
+impl RecordRoom<'_> {
+    /// Bytes of the record.
+    #[inline]
+    #[expect(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The record. What is in it at first is garbage, of packets that were encrypted before.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: By the type invariant.
+        unsafe { core::slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
+    }
+
+    #[inline]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.data.as_ptr()
+    }
+}
+
+impl<'a> Aggregate<'a> {
+    /// An empty packet with `headroom` bytes for headers, of the same flow as `like`.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    #[inline]
+    pub fn new(headroom: usize, like: &SkBuff, bh: &'a BhDisabled) -> Result<Self> {
+        let skb = SkBuff::with_data(headroom, &[])?;
+        // SAFETY: Both are valid.
+        unsafe { bindings::skb_inherit(skb.as_ptr(), like.as_ptr()) };
+        Ok(Self {
+            skb,
+            page: PAGES.borrow(bh)?,
+            first_len: 0,
+            records: 0,
+        })
+    }
+
+    /// How many records are in it.
+    #[inline]
+    pub fn records(&self) -> usize {
+        usize::from(self.records)
+    }
+
+    /// Adds a record of `len` bytes, at most a page, which `write` writes. If that fails the record
+    /// is not added.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM` without memory, or what `write` fails with.
+    #[inline]
+    pub fn add<E: From<Error>>(
+        &mut self,
+        len: usize,
+        write: impl FnOnce(&mut RecordRoom<'_>) -> Result<(), E>,
+    ) -> Result<Added, E> {
+        // CAST (in this function): At most a page.
+        if len == 0 || len > kernel::page::PAGE_SIZE {
+            return Err(EMSGSIZE.into());
+        }
+        // SAFETY: By the type invariant of `Page`.
+        let data = unsafe { bindings::page_frag_room(&mut self.page.0, len as u32) };
+        let data = NonNull::new(data.cast::<u8>()).ok_or(ENOMEM)?;
+        // SAFETY: The packet is ours alone, and the page was just looked at.
+        if !unsafe { bindings::skb_has_room(self.skb.as_ptr(), &self.page.0) } {
+            return Ok(Added::Full);
+        }
+        // INVARIANT: There is room, and only we use the page from here on.
+        let mut room = RecordRoom {
+            data,
+            len,
+            _page: PhantomData,
+        };
+        write(&mut room)?;
+        // SAFETY: The packet is ours alone, and has room.
+        unsafe { bindings::skb_append_frag(self.skb.as_ptr(), &mut self.page.0, len as u32) };
+        if self.records == 0 {
+            self.first_len = len;
+        }
+        self.records = self.records.saturating_add(1);
+        Ok(Added::Yes)
+    }
+
+    /// The packet, ready to be sent: a UDP GSO one if it has more than one record.
+    #[inline]
+    pub fn finish(self) -> SkBuff {
+        if self.records > 1 {
+            let skb = self.skb.as_ptr();
+            // SAFETY: The packet is ours alone. CAST: A record is at most a page.
+            unsafe { bindings::skb_make_udp_gso(skb, self.first_len as u16, self.records) };
+        }
+        self.skb
+    }
+}
+
+impl SkBuff {
+    /// Charges `self` to the socket that `from` is charged to, besides.
+    ///
+    /// So the socket sees one charge from when it has sent `from` until all that was made of it has
+    /// left (TCP small queues). The last one that is made takes over, see [`SkBuff::take_owner`].
+    #[inline]
+    pub fn share_owner(&mut self, from: &SkBuff) {
+        // SAFETY: Both are valid, and `self` has no owner.
+        unsafe { bindings::skb_share_owner(self.as_ptr(), from.as_ptr()) };
+    }
+
+    /// Charges `self` to the socket that `from` is charged to, in its place, without telling the
+    /// socket. Requests for a time stamp move, too.
+    #[inline]
+    pub fn take_owner(&mut self, from: &mut SkBuff) {
+        // SAFETY: Both are valid, and `self` has no owner.
+        unsafe { bindings::skb_take_owner(self.as_ptr(), from.as_ptr()) };
+    }
+}
