@@ -69,10 +69,10 @@ test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (
 	@$(RUN) tools/testing/run debug-build debug-vm $(addprefix --only ,$(TESTS))
 
 bench-quick: modules ## instructions per byte, ours and C: the main figures (2 to 4 minutes)
-	@$(RUN) $(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) quick $(ARGS)
+	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) quick $(ARGS)
 
 bench-profile: modules ## the functions that cost most (SIDE=tx|rx SCENARIO=aes|aes-seg|chacha DRIVER=c)
-	@$(RUN) $(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) profile --side $(or $(SIDE),tx) \
+	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) profile --side $(or $(SIDE),tx) \
 		--scenario $(or $(SCENARIO),aes) $(ARGS)
 
 check: $(setup) ## rustfmt, clippy, rustdoc, shellcheck, checkpatch and house rules

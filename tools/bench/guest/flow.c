@@ -147,10 +147,10 @@ static void measure(const struct flow *f)
 	/* The last acknowledgments are still on their way. */
 	nanosleep(&pause, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &began);
-	MARK(MARK_START, 0, 0);
+	mark(MARK_START, NULL, 0);
 	release(f);
 	wait_phase(f);
-	MARK(MARK_STOP, f->label, strlen(f->label));
+	mark(MARK_STOP, f->label, strlen(f->label));
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	printf("seconds %.6f\n", seconds(&ended) - seconds(&began));
 	fflush(stdout);

@@ -8,6 +8,9 @@
 #ifndef MARK_H
 #define MARK_H
 
+#include <stddef.h>
+#include <sys/cdefs.h>
+
 #define MARK_BASE 0x4f56504e
 
 enum mark {
@@ -21,10 +24,13 @@ enum mark {
 	MARK_PIECE,
 };
 
-#define MARK(kind, from, length) \
-	asm volatile(".byte 0x0f, 0x1f, 0x84, 0x00\n\t.long %c0" \
-		     : \
-		     : "i"(MARK_BASE + (kind)), "D"(from), "S"(length) \
-		     : "memory")
+/* The kind becomes part of the instruction, so it has to be a constant. */
+static __always_inline void mark(const unsigned int kind, const void *from, size_t length)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x84, 0x00\n\t.long %c0"
+		     :
+		     : "i"(MARK_BASE + kind), "D"(from), "S"(length)
+		     : "memory");
+}
 
 #endif

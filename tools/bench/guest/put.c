@@ -19,10 +19,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: put NAME <FILE\n");
 		return 2;
 	}
-	MARK(MARK_OPEN, argv[1], strlen(argv[1]));
+	mark(MARK_OPEN, argv[1], strlen(argv[1]));
 	/* Read into it first: the plugin sees only memory that is there. */
 	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) > 0)
-		MARK(MARK_PIECE, piece, got);
-	MARK(MARK_OPEN, "", 0);
+		mark(MARK_PIECE, piece, got);
+	mark(MARK_OPEN, "", 0);
 	return got < 0;
 }
