@@ -9,6 +9,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[path = "../../../../drivers/ovpn/burst.rs"]
+pub mod burst;
+
+#[path = "../../../../drivers/ovpn/checksum.rs"]
+pub mod checksum;
+
 #[path = "../../../../drivers/ovpn/inner.rs"]
 pub mod inner;
 
@@ -33,4 +39,10 @@ pub mod peer {
 #[path = "../../../../drivers/ovpn/netlink"]
 pub mod netlink {
     pub mod rules;
+}
+
+/// What carries records.
+#[path = "../../../../drivers/ovpn/transport"]
+pub mod transport {
+    pub mod gso;
 }
