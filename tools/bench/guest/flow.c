@@ -4,8 +4,9 @@
  *
  *   flow KIND FROM TO ADDRESS PORT FLOWS WARMUP AMOUNT SIZE LABEL
  *
- * KIND is tcp or udp. TCP moves WARMUP and then AMOUNT bytes in all, in blocks of
- * 128 KiB; UDP that many packets of SIZE bytes. Both ends are children of one
+ * KIND is tcp, udp or spread. TCP moves WARMUP and then AMOUNT bytes in all, in blocks of
+ * 128 KiB; UDP that many packets of SIZE bytes. With the kind spread the packets go
+ * to many addresses, see spread.c. Both ends are children of one
  * process, so that "all has arrived" costs the network under test nothing.
  */
 #include <arpa/inet.h>
@@ -35,6 +36,7 @@ struct kind {
 static const struct kind kinds[] = {
 	{ "tcp", tcp_listen, tcp_receive, tcp_send },
 	{ "udp", udp_listen, udp_receive, udp_send },
+	{ "spread", udp_listen, udp_receive, spread_send },
 };
 
 void die(const char *what)
@@ -70,12 +72,11 @@ void say_done(const struct flow *f)
 		die("telling that a phase is over");
 }
 
-void wait_go(const struct flow *f)
+void wait_for(const struct flow *f, enum phase phase)
 {
 	char byte;
 
-	/* The end of the pipe: the parent wants no more. */
-	if (read(f->go[0], &byte, 1) < 0)
+	if (read(f->go[phase][0], &byte, 1) < 0)
 		die("waiting for the next phase");
 }
 
@@ -107,7 +108,6 @@ static pid_t start(struct flow *f, const char *name, const char *space,
 		die("fork");
 	if (pid)
 		return pid;
-	close(f->go[1]);
 	prctl(PR_SET_NAME, name);
 	enter(space);
 	run(f, index);
@@ -126,10 +126,10 @@ static void wait_phase(const struct flow *f)
 		}
 }
 
-static void release(const struct flow *f)
+static void release(const struct flow *f, enum phase phase)
 {
 	for (unsigned int i = 0; i < f->flows; i++)
-		if (write(f->go[1], "g", 1) != 1)
+		if (write(f->go[phase][1], "g", 1) != 1)
 			die("starting the next phase");
 }
 
@@ -142,13 +142,13 @@ static void measure(const struct flow *f)
 {
 	struct timespec began, ended, pause = { .tv_nsec = 20 * 1000 * 1000 };
 
-	release(f);
+	release(f, PHASE_WARMUP);
 	wait_phase(f);
 	/* The last acknowledgments are still on their way. */
 	nanosleep(&pause, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	mark(MARK_START, NULL, 0);
-	release(f);
+	release(f, PHASE_MEASURED);
 	wait_phase(f);
 	mark(MARK_STOP, f->label, strlen(f->label));
 	clock_gettime(CLOCK_MONOTONIC, &ended);
@@ -160,8 +160,11 @@ static int run(struct flow *f, const struct kind *kind)
 {
 	int status, failed = 0;
 
-	if (pipe(f->done) || pipe(f->go))
+	if (pipe(f->done))
 		die("pipe");
+	for (int i = 0; i < PHASES; i++)
+		if (pipe(f->go[i]))
+			die("pipe");
 	resolve(f);
 	enter(f->to);
 	kind->listen(f);
@@ -171,7 +174,7 @@ static int run(struct flow *f, const struct kind *kind)
 		start(f, "bench-tx", f->from, kind->send, i);
 	close(f->done[1]);
 	measure(f);
-	close(f->go[1]);
+	release(f, PHASE_END);
 	while (wait(&status) > 0)
 		failed |= status;
 	return failed ? 1 : 0;
@@ -198,6 +201,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(argv[1], kinds[i].name))
 			return run(&f, &kinds[i]);
-	fprintf(stderr, "flow: '%s' is neither tcp nor udp\n", argv[1]);
+	fprintf(stderr, "flow: there is no kind of traffic '%s'\n", argv[1]);
 	return 2;
 }

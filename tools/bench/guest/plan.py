@@ -29,11 +29,14 @@ class Scenario:
     warmup: int = 8 * MIB
     amount: int = 16 * MIB
     size: int = 0
+    # Whether b sends.
+    reverse: bool = False
     # Whether b is a server (mp) or a client like a (p2p).
     mode: str = "mp"
+    # Of a server with many, see scale.py.
     peers: int = 1
     # Of the tunnel.
-    mtu: int = 1376
+    mtu: int = 1408
 
 
 @dataclass

@@ -16,14 +16,13 @@ from pathlib import Path
 BENCH = Path("/ovpn/bench")
 sys.path[:0] = [str(BENCH), "/ovpn/selftests/lib"]
 
+import flow  # noqa: E402
 import plan  # noqa: E402
+import scale  # noqa: E402
 import system  # noqa: E402
 from ground import Ground  # noqa: E402
 from plan import Outcome, Scenario  # noqa: E402
 
-PORT = 5300
-# Of the guest's clock, in which every instruction takes a nanosecond.
-FLOW_SECONDS = 120
 # What udev would load for the CPU: without it the generic cipher would be measured.
 ACCELERATED = ("aesni-intel",)
 
@@ -43,9 +42,12 @@ def run(scenario: Scenario) -> Outcome:
     outcome = Outcome(scenario.label)
     ground = Ground(scenario)
     try:
+        if scenario.kind == "scale":
+            scale.run(ground, outcome)
+            return outcome
         way = system.make(ground)
         try:
-            flow(scenario, way.target, outcome)
+            flow.run(scenario, way.target, outcome)
         finally:
             way.close()
     except system.Unsupported as what:
@@ -55,24 +57,6 @@ def run(scenario: Scenario) -> Outcome:
     finally:
         ground.close()
     return outcome
-
-
-def flow(scenario: Scenario, target: str, outcome: Outcome) -> None:
-    """The traffic; its program makes the marks."""
-    words = [scenario.kind, "a", "b", target, PORT, scenario.flows, scenario.warmup, scenario.amount]
-    words += [scenario.size, scenario.label]
-    done = subprocess.run(
-        [BENCH / "flow", *map(str, words)], capture_output=True, text=True, timeout=FLOW_SECONDS, check=False
-    )
-    if done.returncode != 0:
-        outcome.error = done.stderr.strip() or f"flow ended with {done.returncode}"
-    for line in done.stdout.splitlines():
-        match line.split():
-            case ["seconds", seconds]:
-                outcome.seconds = float(seconds)
-            case ["tcp", "retransmits", lost, "mss", mss]:
-                outcome.retransmits += int(lost)
-                outcome.mss = int(mss)
 
 
 def hand_out_symbols(which: str) -> None:

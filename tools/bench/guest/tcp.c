@@ -89,12 +89,11 @@ void tcp_send(struct flow *f, unsigned int index)
 
 	if (connect(fd, (void *)&f->peer, f->peer_length))
 		die("connecting");
-	wait_go(f);
+	wait_for(f, PHASE_WARMUP);
 	send_bytes(fd, buffer, f->warmup);
-	wait_go(f);
+	wait_for(f, PHASE_MEASURED);
 	send_bytes(fd, buffer, f->amount);
-	/* Comes back when the parent has made its mark. */
-	wait_go(f);
+	wait_for(f, PHASE_END);
 	tell(fd);
 	close(fd);
 }

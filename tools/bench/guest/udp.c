@@ -61,9 +61,9 @@ void udp_send(struct flow *f, unsigned int index)
 
 	if (connect(fd, (void *)&f->peer, f->peer_length))
 		die("connecting");
-	wait_go(f);
+	wait_for(f, PHASE_WARMUP);
 	send_packets(fd, f->size, f->warmup);
-	wait_go(f);
+	wait_for(f, PHASE_MEASURED);
 	send_packets(fd, f->size, f->amount);
-	wait_go(f);
+	wait_for(f, PHASE_END);
 }

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compiling the plugin and the guest's programs, in the lab, when their sources changed."""
 
+import hashlib
+import os
 import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable
 
 import paths
 from paths import lab
 
 COMMON = ("-O3", "-Wall", "-Wextra", "-Wno-unused-parameter", "-D_GNU_SOURCE")
-PROGRAMS = {"flow": ("flow.c", "tcp.c", "udp.c"), "put": ("put.c",)}
+PROGRAMS = {"flow": ("flow.c", "tcp.c", "udp.c", "spread.c"), "peers": ("peers.c", "message.c"), "put": ("put.c",)}
 
 
 @dataclass(frozen=True)
@@ -23,25 +24,22 @@ class Binaries:
 
 
 def binaries() -> Binaries:
-    plugin = _plugin()
-    programs = {}
-    for name, sources in PROGRAMS.items():
-        target = paths.cache() / name
-        folder = paths.BENCH / "guest"
-        _compile(target, [folder / source for source in sources], folder.glob("*.h"), "-static")
-        programs[name] = target
-    return Binaries(plugin, programs)
+    guest = paths.BENCH / "guest"
+    headers = sorted(guest.glob("*.h"))
+    programs = {
+        name: _compiled(name, [guest / source for source in sources], headers, "-static")
+        for name, sources in PROGRAMS.items()
+    }
+    return Binaries(_plugin(), programs)
 
 
 def _plugin() -> Path:
-    """QEMU loads only a plugin of its own generation, so the file is named after it."""
+    """QEMU loads only a plugin of its own generation."""
     api = 7 if qemu_version()[0] >= 11 else 4
-    target = paths.cache() / f"plugin-{api}.so"
     folder = paths.BENCH / "plugin"
-    headers = [*folder.glob("*.h"), paths.BENCH / "guest/mark.h"]
+    headers = [*sorted(folder.glob("*.h")), paths.BENCH / "guest/mark.h"]
     flags = ("-fPIC", "-shared", "-fvisibility=hidden", f"-DPLUGIN_API={api}")
-    _compile(target, sorted(folder.glob("*.c")), headers, *flags)
-    return target
+    return _compiled("plugin", sorted(folder.glob("*.c")), headers, *flags)
 
 
 def qemu_version() -> tuple[int, int]:
@@ -52,13 +50,20 @@ def qemu_version() -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _compile(target: Path, sources: list[Path], headers: Iterable[Path], *flags: str) -> None:
-    inputs = [*sources, *headers]
-    if target.exists() and all(path.stat().st_mtime <= target.stat().st_mtime for path in inputs):
-        return
-    fresh = target.with_suffix(".new")
-    command = ["gcc", *COMMON, *flags, "-o", str(fresh), *map(str, sources)]
+def _compiled(name: str, sources: list[Path], headers: list[Path], *flags: str) -> Path:
+    """Named after what it was made of: two checkouts may share a lab."""
+    options = [*COMMON, *flags]
+    key = hashlib.sha256(" ".join(options).encode())
+    for file in [*sources, *headers]:
+        key.update(f"{file.name} ".encode() + file.read_bytes())
+    target = paths.cache() / "bin" / f"{name}-{key.hexdigest()[:16]}"
+    if target.exists():
+        return target
+    target.parent.mkdir(exist_ok=True)
+    fresh = target.with_suffix(f".{os.getpid()}")
+    command = ["gcc", *options, "-o", str(fresh), *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise lab.Error(f"{' '.join(command)}:\n{done.stderr}")
     fresh.rename(target)
+    return target

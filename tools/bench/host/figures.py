@@ -40,13 +40,13 @@ def profile(measured: Measurement, symbols: Symbols, wanted: set[Side]) -> Count
     return found
 
 
-def figures(measured: Measurement, symbols: Symbols, units: int) -> Figures:
+def figures(measured: Measurement, symbols: Symbols, units: int, reverse: bool = False) -> Figures:
     """The sums, divided by how many bytes or packets there were."""
     sides: Counter[Side] = Counter()
     parts: Counter[Part] = Counter()
     copied = locked = 0
     for context, blocks in measured.contexts.items():
-        side = booking.side(context, symbols)
+        side = booking.side(context, symbols, reverse)
         for block in blocks:
             sides[side] += block.insns
             parts[booking.part(symbols.at(block.address))] += block.insns

@@ -3,9 +3,19 @@
 
 from __future__ import annotations
 
-from typing import Callable, Protocol
+import importlib
+from typing import Protocol
 
 from ground import Ground
+
+MAKERS = {
+    "veth": ("plain", "Plain"),
+    "ovpn": ("ovpn", "Tunnel"),
+    "wireguard": ("wireguard", "WireGuard"),
+    "esp": ("esp", "Esp"),
+    "macsec": ("macsec", "Macsec"),
+    "openvpn": ("daemon", "Daemon"),
+}
 
 
 class Unsupported(Exception):
@@ -23,10 +33,6 @@ class System(Protocol):
 
 def make(ground: Ground) -> System:
     """The scenario's system, ready for traffic."""
-    from system import ovpn, plain
-
-    makers: dict[str, Callable[[Ground], System]] = {
-        "veth": plain.Plain,
-        "ovpn": ovpn.Tunnel,
-    }
-    return makers[ground.scenario.system](ground)
+    module, name = MAKERS[ground.scenario.system]
+    made: System = getattr(importlib.import_module(f"system.{module}"), name)(ground)
+    return made
