@@ -38,6 +38,7 @@ void ovpn_helper_netdev_keep_dst(struct net_device *dev);
 void ovpn_helper_netdev_use_dstats(struct net_device *dev);
 void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int len);
 void ovpn_helper_dstats_rx_dropped(struct net_device *dev);
+void ovpn_helper_dstats_tx_packets(struct net_device *dev, unsigned int packets);
 void ovpn_helper_dstats_tx_dropped(struct net_device *dev);
 
 /* --- linux/inetdevice.h --- */
@@ -90,6 +91,7 @@ void ovpn_helper_skb_inherit(struct sk_buff *skb, const struct sk_buff *from);
 void ovpn_helper_skb_share_owner(struct sk_buff *skb, struct sk_buff *from);
 void ovpn_helper_skb_take_owner(struct sk_buff *skb, struct sk_buff *from);
 void ovpn_helper_skb_make_udp_gso(struct sk_buff *skb, u16 size, u16 segs);
+void ovpn_helper_skb_count_as(struct sk_buff *skb, unsigned int len);
 void ovpn_helper_skb_becomes_inner(struct sk_buff *skb);
 void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
 void ovpn_helper_skb_tunnel_tx(struct sk_buff *skb, struct net_device *dev, u32 mark);
@@ -109,6 +111,8 @@ __be32 ovpn_helper_rt_gateway(const struct rtable *rt);
 bool ovpn_helper_rt6_gateway(const struct rt6_info *rt, struct in6_addr *gateway);
 const struct rt6_info *ovpn_helper_dst_rt6_info(const struct dst_entry *dst);
 void ovpn_helper_rt_put(struct rtable *rt);
+void ovpn_helper_dst_hold(struct dst_entry *dst);
+bool ovpn_helper_dst_segments_udp(const struct dst_entry *dst);
 int ovpn_helper_ip4_hoplimit(const struct rtable *rt);
 int ovpn_helper_ip6_hoplimit(const struct dst_entry *dst);
 

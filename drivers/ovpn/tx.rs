@@ -30,7 +30,7 @@ use crate::{
         drop_sent,
         DropCause, //
     },
-    transport::udp,
+    transport::udp::Way,
     wire::KEEPALIVE, //
 };
 use kernel::sync::rcu::{
@@ -139,30 +139,12 @@ fn send_record(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, guard: &Guard
     if let Err(error) = key.seal(&mut skb, peer.tx_id(), bh) {
         return drop_sent(dev, skb, unsealed(dev, peer, key.get(), error), bh);
     }
-    transmit(dev, peer, skb, 1, guard, bh);
-}
-
-/// Sends `records` records in one packet.
-#[inline]
-fn transmit(
-    dev: &Device<Tunnel>,
-    peer: &Peer,
-    skb: SkBuff,
-    records: usize,
-    guard: &Guard,
-    bh: &BhDisabled,
-) {
-    let len = skb.len();
-    match udp::send(dev, peer, skb, guard, bh) {
-        Ok(()) => {
-            peer.link.tx.count_many(records, len);
-            peer.spoke();
-        }
-        Err(skb) => {
-            drop_sent(dev, skb, DropCause::TxNoRoute, bh);
-            count_unsent(dev, records.saturating_sub(1), DropCause::TxNoRoute, bh);
-        }
-    }
+    let Some(way) = Way::to(peer, guard, bh) else {
+        return drop_sent(dev, skb, DropCause::TxNoRoute, bh);
+    };
+    peer.link.tx.count(skb.len());
+    peer.spoke();
+    way.send(dev, skb, bh);
 }
 
 /// What the loss of a packet that could not be made a record is counted as. A key whose packet ids

@@ -47,6 +47,15 @@ void ovpn_helper_dstats_rx_dropped(struct net_device *dev)
 	dev_dstats_rx_dropped(dev);
 }
 
+void ovpn_helper_dstats_tx_packets(struct net_device *dev, unsigned int packets)
+{
+	struct pcpu_dstats *dstats = this_cpu_ptr(dev->dstats);
+
+	u64_stats_update_begin(&dstats->syncp);
+	u64_stats_add(&dstats->tx_packets, packets);
+	u64_stats_update_end(&dstats->syncp);
+}
+
 void ovpn_helper_dstats_tx_dropped(struct net_device *dev)
 {
 	dev_dstats_tx_dropped(dev);

@@ -36,6 +36,16 @@ void ovpn_helper_rt_put(struct rtable *rt)
 	ip_rt_put(rt);
 }
 
+void ovpn_helper_dst_hold(struct dst_entry *dst)
+{
+	dst_hold(dst);
+}
+
+bool ovpn_helper_dst_segments_udp(const struct dst_entry *dst)
+{
+	return READ_ONCE(dst_dev_rcu((struct dst_entry *)dst)->features) & NETIF_F_GSO_UDP_L4;
+}
+
 int ovpn_helper_ip4_hoplimit(const struct rtable *rt)
 {
 	return ip4_dst_hoplimit(&rt->dst);

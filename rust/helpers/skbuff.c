@@ -148,6 +148,12 @@ void ovpn_helper_skb_make_udp_gso(struct sk_buff *skb, u16 size, u16 segs)
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
+/* Tunnel statistics will count the packet as @len bytes: from there on to its end. */
+void ovpn_helper_skb_count_as(struct sk_buff *skb, unsigned int len)
+{
+	skb_set_inner_network_header(skb, skb->len - len);
+}
+
 /* A packet about to be encapsulated: what is sent of it is counted from here. */
 void ovpn_helper_skb_becomes_inner(struct sk_buff *skb)
 {

@@ -41,6 +41,15 @@ impl Batches {
         }
     }
 
+    /// A plan in which each packet goes alone.
+    pub fn singly(packets: usize) -> Self {
+        Self {
+            next: 0,
+            packets,
+            most: 1,
+        }
+    }
+
     /// Goes on with packet number `next`, if less than a batch could be made.
     pub fn resume(&mut self, next: usize) {
         self.next = next;

@@ -152,63 +152,92 @@ fn endpoint(flow: UdpFlow) -> Endpoint {
     }
 }
 
-/// Sends the record in `skb` to `peer`.
-///
-/// # Errors
-///
-/// The packet is given back if there is no route to the peer, or nowhere to send it to.
-#[inline]
-pub fn send(
-    dev: &Device<Tunnel>,
-    peer: &Peer,
-    skb: SkBuff,
-    guard: &Guard,
-    bh: &BhDisabled,
-) -> Result<(), SkBuff> {
-    let sock = peer.socket().sock();
-    let params = SendParams::of(sock);
-    let Some(path) = peer.path(&params, guard) else {
-        return Err(skb);
-    };
-    match path.endpoint() {
-        Endpoint::V4 { remote, local } => {
-            let mut flow = Flow4 {
-                source: local,
-                destination: *remote.ip(),
-                source_port: params.port(),
-                destination_port: remote.port(),
-                mark: params.mark(),
-                oif: params.bound_dev(),
-            };
-            let Some(route) = route4(peer, path.get(), sock, &mut flow, bh) else {
-                return Err(skb);
-            };
-            dev.send_udp4(skb, sock, &params, route, &flow, bh);
-        }
-        Endpoint::V6 {
-            remote,
-            port,
-            scope_id,
-            local,
-        } => {
-            let mut flow = Flow6 {
-                source: local,
-                destination: remote,
-                source_port: params.port(),
-                destination_port: port,
-                mark: params.mark(),
-                oif: match scope_id {
-                    0 => params.bound_dev(),
-                    scope_id => scope_id,
-                },
-            };
-            let Some(route) = route6(peer, path.get(), sock, &mut flow, bh) else {
-                return Err(skb);
-            };
-            dev.send_udp6(skb, sock, &params, route, &flow, bh);
+/// How records get to a peer, as of now: good for the packets of one burst.
+#[derive(Clone)]
+pub struct Way<'a> {
+    sock: &'a Sock,
+    params: SendParams,
+    route: Route,
+}
+
+#[derive(Clone)]
+enum Route {
+    V4(Route4, Flow4),
+    V6(Route6, Flow6),
+}
+
+impl<'a> Way<'a> {
+    /// The way to `peer`, if there is a route.
+    #[inline]
+    pub fn to(peer: &'a Peer, guard: &Guard, bh: &BhDisabled) -> Option<Self> {
+        let sock = peer.socket().sock();
+        let params = SendParams::of(sock);
+        let path = peer.path(&params, guard)?;
+        let route = match path.endpoint() {
+            Endpoint::V4 { remote, local } => {
+                let mut flow = Flow4 {
+                    source: local,
+                    destination: *remote.ip(),
+                    source_port: params.port(),
+                    destination_port: remote.port(),
+                    mark: params.mark(),
+                    oif: params.bound_dev(),
+                };
+                Route::V4(route4(peer, path.get(), sock, &mut flow, bh)?, flow)
+            }
+            Endpoint::V6 {
+                remote,
+                port,
+                scope_id,
+                local,
+            } => {
+                let mut flow = Flow6 {
+                    source: local,
+                    destination: remote,
+                    source_port: params.port(),
+                    destination_port: port,
+                    mark: params.mark(),
+                    oif: match scope_id {
+                        0 => params.bound_dev(),
+                        scope_id => scope_id,
+                    },
+                };
+                Route::V6(route6(peer, path.get(), sock, &mut flow, bh)?, flow)
+            }
+        };
+        Some(Self {
+            sock,
+            params,
+            route,
+        })
+    }
+
+    /// Whether a packet of many records may go this way: datagrams must have checksums to be cut,
+    /// and the device must be one that cuts them.
+    ///
+    /// On others the stack would cut the packet before the device queues it, and its charge to the
+    /// sending socket would end there: TCP would fill the queue until it overflows.
+    #[inline]
+    pub fn takes_aggregates(&self) -> bool {
+        self.params.has_checksums()
+            && match &self.route {
+                Route::V4(route, _) => route.segments_udp(),
+                Route::V6(route, _) => route.segments_udp(),
+            }
+    }
+
+    /// Sends what is in `skb`.
+    #[inline]
+    pub fn send(self, dev: &Device<Tunnel>, skb: SkBuff, bh: &BhDisabled) {
+        match self.route {
+            Route::V4(route, flow) => {
+                dev.send_udp4(skb, self.sock, &self.params, route, &flow, bh);
+            }
+            Route::V6(route, flow) => {
+                dev.send_udp6(skb, self.sock, &self.params, route, &flow, bh);
+            }
         }
     }
-    Ok(())
 }
 
 /// The route along `path`: the remembered one, or else looked up. Writes the source address that

@@ -6,10 +6,7 @@
 //! and the cipher takes the payload from the pages that it is in. The stack and the network device
 //! below see one UDP GSO packet, and cut it up as late as they can.
 
-use super::{
-    transmit,
-    unsealed, //
-};
+use super::unsealed;
 use crate::{
     burst::{
         Burst,
@@ -32,9 +29,12 @@ use crate::{
         count_unsent,
         DropCause, //
     },
-    transport::gso::{
-        Batch,
-        Batches, //
+    transport::{
+        gso::{
+            Batch,
+            Batches, //
+        },
+        udp::Way, //
     },
     wire::OVERHEAD, //
 };
@@ -56,8 +56,7 @@ use kernel_ext::{
             RecordRoom,
             SkBuff,
             UDP_HEADROOM, //
-        },
-        udp_tunnel::SendParams, //
+        }, //
     },
 };
 
@@ -68,9 +67,8 @@ const BLOCK_LEN: usize = 64;
 ///
 /// # Errors
 ///
-/// Gives the packet back, with nothing sent, if it is none that can be cut here, if the socket sends
-/// datagrams without checksums (segmentation needs them), or if it was switched off
-/// (`ethtool -K tun0 tx-udp-segmentation off`).
+/// Gives the packet back, with nothing sent, if it is none that can be cut here, or if that was
+/// switched off (`ethtool -K tun0 tx-udp-segmentation off`).
 pub(super) fn send(
     dev: &Device<Tunnel>,
     peer: &Peer,
@@ -78,8 +76,7 @@ pub(super) fn send(
     guard: &Guard,
     bh: &BhDisabled,
 ) -> Result<(), SkBuff> {
-    if !dev.has(Features::UDP_SEGMENTATION) || !SendParams::of(peer.socket().sock()).has_checksums()
-    {
+    if !dev.has(Features::UDP_SEGMENTATION) {
         return Err(skb);
     }
     let Some(burst) = parse(&mut skb) else {
@@ -89,27 +86,30 @@ pub(super) fn send(
     let headers = burst
         .headers_len()
         .saturating_mul(packets.saturating_sub(1));
-    peer.vpn
-        .tx
-        .count_many(packets, skb.len().saturating_add(headers));
+    let len = skb.len().saturating_add(headers);
+    peer.vpn.tx.count_many(packets, len);
 
     let Some(key) = peer.keys.get(Slot::Primary, guard) else {
         count_unsent(dev, packets, DropCause::TxNoKey, bh);
         return Ok(());
     };
-    let mut plan = Batches::new(packets, OVERHEAD.saturating_add(burst.packet_len()));
+    let Some(way) = Way::to(peer, guard, bh) else {
+        count_unsent(dev, packets, DropCause::TxNoRoute, bh);
+        return Ok(());
+    };
+    let mut plan = match way.takes_aggregates() {
+        true => Batches::new(packets, OVERHEAD.saturating_add(burst.packet_len())),
+        false => Batches::singly(packets),
+    };
     while let Some(batch) = plan.next() {
         match seal(&burst, batch, key.get(), peer, &skb, bh) {
             Ok(aggregate) => {
-                let records = aggregate.records();
-                let next = batch.first.saturating_add(records);
-                let mut records_skb = aggregate.finish();
-                if next < packets {
-                    records_skb.share_owner(&skb);
-                } else {
-                    records_skb.take_owner(&mut skb);
-                }
-                transmit(dev, peer, records_skb, records, guard, bh);
+                let next = batch.first.saturating_add(aggregate.records());
+                let owner = match next < packets {
+                    true => Owner::Shared(&skb),
+                    false => Owner::Taken(&mut skb),
+                };
+                transmit(dev, peer, way.clone(), aggregate, owner, bh);
                 plan.resume(next);
             }
             // There may be ids for some of them.
@@ -120,8 +120,39 @@ pub(super) fn send(
             }
         }
     }
+    peer.spoke();
     skb.consume();
     Ok(())
+}
+
+/// What becomes of the socket's charge for a burst when some of its records are sent.
+enum Owner<'a> {
+    /// There is more to come.
+    Shared(&'a SkBuff),
+    /// These were the last.
+    Taken(&'a mut SkBuff),
+}
+
+/// Sends some records of a burst.
+#[inline]
+fn transmit(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    way: Way<'_>,
+    aggregate: Aggregate<'_>,
+    owner: Owner<'_>,
+    bh: &BhDisabled,
+) {
+    let records = aggregate.records();
+    let mut skb = aggregate.finish(records.saturating_mul(OVERHEAD));
+    match owner {
+        Owner::Shared(burst) => skb.share_owner(burst),
+        Owner::Taken(burst) => skb.take_owner(burst),
+    }
+    peer.link.tx.count_many(records, skb.len());
+    way.send(dev, skb, bh);
+    // The core has counted one packet.
+    dev.count_tx_packets(records.saturating_sub(1), bh);
 }
 
 /// The burst in `skb`, if it can be cut here.
@@ -153,7 +184,11 @@ fn seal<'a>(
 ) -> Result<Aggregate<'a>, SealError> {
     // CAST: A few packets, at least one.
     let count = NonZeroU32::new(batch.count as u32).ok_or(SealError::Crypto)?;
-    let mut aggregate = Aggregate::new(UDP_HEADROOM, skb, bh)?;
+    let linear = match batch.count {
+        1 => OVERHEAD.saturating_add(burst.packet_len()),
+        _ => 0,
+    };
+    let mut aggregate = Aggregate::new(UDP_HEADROOM, linear, skb, bh)?;
     let mut sealer = key.batch(peer.tx_id(), bh)?;
     // From here on the ids are used up, come what may.
     for (index, id) in (batch.first..).zip(key.reserve(count)?) {

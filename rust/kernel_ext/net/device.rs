@@ -168,6 +168,13 @@ impl<T: Driver> Device<T> {
         unsafe { bindings::dstats_rx_dropped(self.as_ptr()) };
     }
 
+    /// Counts `packets` more packets as sent, whose bytes are counted already.
+    #[inline]
+    pub fn count_tx_packets(&self, packets: usize, _bh: &BhDisabled) {
+        // SAFETY: The device has per-CPU statistics, see `Setup`. CAST: A few packets.
+        unsafe { bindings::dstats_tx_packets(self.as_ptr(), packets as u32) };
+    }
+
     /// Counts a packet that was to be sent and was dropped.
     #[inline]
     pub fn count_tx_dropped(&self, _bh: &BhDisabled) {

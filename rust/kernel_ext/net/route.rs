@@ -132,6 +132,25 @@ impl Route4 {
     }
 }
 
+impl Route4 {
+    /// Whether the device that it leads out by segments UDP itself, or passes the work on.
+    #[inline]
+    pub fn segments_udp(&self) -> bool {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::dst_segments_udp(&raw const (*self.as_ptr()).dst) }
+    }
+}
+
+impl Clone for Route4 {
+    #[inline]
+    fn clone(&self) -> Self {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::dst_hold(&raw mut (*self.as_ptr()).dst) };
+        // INVARIANT: The reference just taken.
+        Self(self.0)
+    }
+}
+
 impl Drop for Route4 {
     fn drop(&mut self) {
         // SAFETY: By the type invariant.
@@ -190,6 +209,25 @@ impl Route6 {
         flow.source = from_raw_in6(&raw.saddr);
         // SAFETY: A look-up gives a reference.
         unsafe { Self::from_raw(route) }.ok_or(EHOSTUNREACH)
+    }
+}
+
+impl Route6 {
+    /// Whether the device that it leads out by segments UDP itself, or passes the work on.
+    #[inline]
+    pub fn segments_udp(&self) -> bool {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::dst_segments_udp(self.as_ptr()) }
+    }
+}
+
+impl Clone for Route6 {
+    #[inline]
+    fn clone(&self) -> Self {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::dst_hold(self.as_ptr()) };
+        // INVARIANT: The reference just taken.
+        Self(self.0)
     }
 }
 

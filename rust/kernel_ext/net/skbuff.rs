@@ -83,10 +83,11 @@ impl SkBuff {
         unsafe { self.0.as_ref() }
     }
 
-    /// A new packet with `data` in it and `headroom` bytes free in front. Context as for
+    /// A new, empty packet with `headroom` bytes free in front and `tailroom` behind. Context as for
     /// `GFP_ATOMIC`.
-    pub fn with_data(headroom: usize, data: &[u8]) -> Result<Self> {
-        let size = headroom.checked_add(data.len()).ok_or(EMSGSIZE)?;
+    #[inline]
+    pub(crate) fn with_room(headroom: usize, tailroom: usize) -> Result<Self> {
+        let size = headroom.checked_add(tailroom).ok_or(EMSGSIZE)?;
         let size = u32::try_from(size).map_err(|_| EMSGSIZE)?;
         // SAFETY: No requirements.
         let skb =
@@ -94,13 +95,23 @@ impl SkBuff {
         if skb.is_null() {
             return Err(ENOMEM);
         }
-        // SAFETY: `skb` is new, and has `size` bytes of tail room. CAST: both are at most `size`.
+        // SAFETY: `skb` is new, and has `size` bytes of tail room. CAST: at most `size`.
         unsafe {
             bindings::skb_reserve(skb, headroom as i32);
-            let tail = bindings::skb_put(skb, data.len() as u32);
-            ptr::copy_nonoverlapping(data.as_ptr(), tail.cast(), data.len());
             Ok(Self::from_raw(skb))
         }
+    }
+
+    /// A new packet with `data` in it and `headroom` bytes free in front. Context as for
+    /// `GFP_ATOMIC`.
+    pub fn with_data(headroom: usize, data: &[u8]) -> Result<Self> {
+        let skb = Self::with_room(headroom, data.len())?;
+        // SAFETY: There are that many bytes of tail room. CAST: the packet could be allocated.
+        unsafe {
+            let tail = bindings::skb_put(skb.as_ptr(), data.len() as u32);
+            ptr::copy_nonoverlapping(data.as_ptr(), tail.cast(), data.len());
+        }
+        Ok(skb)
     }
 
     /// Bytes in the packet.

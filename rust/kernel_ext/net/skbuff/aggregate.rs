@@ -15,7 +15,10 @@ use core::{
     marker::PhantomData,
     ptr::NonNull, //
 };
-use kernel::prelude::*;
+use kernel::{
+    page::PAGE_SIZE,
+    prelude::*, //
+};
 use ovpn_bindings as bindings;
 
 /// The page that records are written to, until it is full: bursts share it.
@@ -62,6 +65,8 @@ impl AggregateMemory {
 /// in pages; in front of it is room for headers only.
 pub struct Aggregate<'a> {
     skb: SkBuff,
+    /// Bytes that are free in the linear buffer.
+    linear: usize,
     page: Borrowed<'a, Page>,
     first_len: usize,
     records: u16,
@@ -80,7 +85,7 @@ pub enum Added {
 ///
 /// # Invariants
 ///
-/// `len` bytes from `data` on are in a page, and nobody else uses them for `'a`.
+/// `len` bytes from `data` on are in the buffer or a page of a packet, and nobody else uses them for `'a`.
 pub struct RecordRoom<'a> {
     data: NonNull<u8>,
     len: usize,
@@ -109,18 +114,21 @@ impl RecordRoom<'_> {
 }
 
 impl<'a> Aggregate<'a> {
-    /// An empty packet with `headroom` bytes for headers, of the same flow as `like`.
+    /// An empty packet with `headroom` bytes for headers, of the same flow as `like`. The first
+    /// `linear` bytes of records go into the linear buffer, which suits a packet of one record: who
+    /// receives it need not make it linear.
     ///
     /// # Errors
     ///
     /// `ENOMEM`.
     #[inline]
-    pub fn new(headroom: usize, like: &SkBuff, bh: &'a BhDisabled) -> Result<Self> {
-        let skb = SkBuff::with_data(headroom, &[])?;
+    pub fn new(headroom: usize, linear: usize, like: &SkBuff, bh: &'a BhDisabled) -> Result<Self> {
+        let skb = SkBuff::with_room(headroom, linear)?;
         // SAFETY: Both are valid.
         unsafe { bindings::skb_inherit(skb.as_ptr(), like.as_ptr()) };
         Ok(Self {
             skb,
+            linear,
             page: PAGES.borrow(bh)?,
             first_len: 0,
             records: 0,
@@ -146,25 +154,29 @@ impl<'a> Aggregate<'a> {
         write: impl FnOnce(&mut RecordRoom<'_>) -> Result<(), E>,
     ) -> Result<Added, E> {
         // CAST (in this function): At most a page.
-        if len == 0 || len > kernel::page::PAGE_SIZE {
+        if len == 0 || len > PAGE_SIZE {
             return Err(EMSGSIZE.into());
         }
-        // SAFETY: By the type invariant of `Page`.
-        let data = unsafe { bindings::page_frag_room(&mut self.page.0, len as u32) };
-        let data = NonNull::new(data.cast::<u8>()).ok_or(ENOMEM)?;
-        // SAFETY: The packet is ours alone, and the page was just looked at.
-        if !unsafe { bindings::skb_has_room(self.skb.as_ptr(), &self.page.0) } {
-            return Ok(Added::Full);
+        match self.linear.checked_sub(len) {
+            Some(left) if self.skb.head_len() == self.skb.len() => {
+                // SAFETY: There are that many bytes of tail room.
+                let data = unsafe { bindings::skb_put(self.skb.as_ptr(), len as u32) };
+                self.linear = left;
+                self.write(data.cast(), len, write)?;
+            }
+            _ => {
+                // SAFETY: By the type invariant of `Page`.
+                let data = unsafe { bindings::page_frag_room(&mut self.page.0, len as u32) };
+                // SAFETY: The packet is ours alone, and the page was just looked at.
+                if !data.is_null() && !unsafe { self.has_room() } {
+                    return Ok(Added::Full);
+                }
+                self.write(data.cast(), len, write)?;
+                let skb = self.skb.as_ptr();
+                // SAFETY: As above, and there is room.
+                unsafe { bindings::skb_append_frag(skb, &mut self.page.0, len as u32) };
+            }
         }
-        // INVARIANT: There is room, and only we use the page from here on.
-        let mut room = RecordRoom {
-            data,
-            len,
-            _page: PhantomData,
-        };
-        write(&mut room)?;
-        // SAFETY: The packet is ours alone, and has room.
-        unsafe { bindings::skb_append_frag(self.skb.as_ptr(), &mut self.page.0, len as u32) };
         if self.records == 0 {
             self.first_len = len;
         }
@@ -172,13 +184,44 @@ impl<'a> Aggregate<'a> {
         Ok(Added::Yes)
     }
 
-    /// The packet, ready to be sent: a UDP GSO one if it has more than one record.
+    /// # Safety
+    ///
+    /// The page must have room.
     #[inline]
-    pub fn finish(self) -> SkBuff {
-        if self.records > 1 {
-            let skb = self.skb.as_ptr();
-            // SAFETY: The packet is ours alone. CAST: A record is at most a page.
-            unsafe { bindings::skb_make_udp_gso(skb, self.first_len as u16, self.records) };
+    unsafe fn has_room(&self) -> bool {
+        // SAFETY: The packet is ours alone; the caller's promise.
+        unsafe { bindings::skb_has_room(self.skb.as_ptr(), &self.page.0) }
+    }
+
+    /// Lets `write` write a record to `len` bytes at `data`, which are ours alone.
+    #[inline]
+    fn write<E: From<Error>>(
+        &mut self,
+        data: *mut u8,
+        len: usize,
+        write: impl FnOnce(&mut RecordRoom<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // INVARIANT: The callers have just got this room, and `self` is borrowed.
+        let mut room = RecordRoom {
+            data: NonNull::new(data).ok_or(ENOMEM)?,
+            len,
+            _page: PhantomData,
+        };
+        write(&mut room)
+    }
+
+    /// The packet, ready to be sent: a UDP GSO one if it has more than one record. Statistics of the
+    /// tunnel device will not count `headers` bytes of it.
+    #[inline]
+    pub fn finish(self, headers: usize) -> SkBuff {
+        let skb = self.skb.as_ptr();
+        let counted = self.skb.len().saturating_sub(headers);
+        // SAFETY: The packet is ours alone. CAST: A record is at most a page, the packet 64 kB.
+        unsafe {
+            bindings::skb_count_as(skb, counted as u32);
+            if self.records > 1 {
+                bindings::skb_make_udp_gso(skb, self.first_len as u16, self.records);
+            }
         }
         self.skb
     }

@@ -25,6 +25,13 @@ use ovpn_bindings as bindings;
 /// change it at any time.
 pub struct SendParams(bindings::ovpn_udp_tx);
 
+impl Clone for SendParams {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self(bindings::ovpn_udp_tx { ..self.0 })
+    }
+}
+
 impl SendParams {
     /// Reads them. Any context.
     #[inline]
