@@ -81,6 +81,19 @@ fn the_end_is_the_end() {
     }
 }
 
+/// A peer that takes no GSO packets.
+#[test]
+fn singly_from_the_start() {
+    for packets in [0, 1, 2, 300] {
+        let mut plan = Batches::singly(packets);
+        for n in 0..packets {
+            assert_eq!(plan.next().map(members), Some(n..n + 1));
+            plan.resume(n + 1);
+        }
+        assert_eq!(plan.next(), None);
+    }
+}
+
 /// A batch of 43 was planned, but 16 were all that found room.
 #[test]
 fn less_than_a_batch_was_made() {
