@@ -82,7 +82,6 @@ struct ovpn_skb_gso {
 
 void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso);
 int ovpn_helper_skb_complete_checksum(struct sk_buff *skb);
-u16 ovpn_helper_skb_sum(const struct sk_buff *skb, int offset, int len);
 bool ovpn_helper_skb_has_room(struct sk_buff *skb, const struct page_frag *frag);
 void *ovpn_helper_page_frag_room(struct page_frag *frag, unsigned int len);
 void ovpn_helper_skb_append_frag(struct sk_buff *skb, struct page_frag *frag, unsigned int len);

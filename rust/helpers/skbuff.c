@@ -54,12 +54,6 @@ int ovpn_helper_skb_complete_checksum(struct sk_buff *skb)
 	return skb->ip_summed == CHECKSUM_PARTIAL ? skb_checksum_help(skb) : 0;
 }
 
-/* The sum, not its complement. */
-u16 ovpn_helper_skb_sum(const struct sk_buff *skb, int offset, int len)
-{
-	return (__force u16)~csum_fold(skb_checksum(skb, offset, len, 0));
-}
-
 /* Whether the packet can take what @frag has room for. */
 bool ovpn_helper_skb_has_room(struct sk_buff *skb, const struct page_frag *frag)
 {

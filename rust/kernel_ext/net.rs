@@ -2,6 +2,7 @@
 
 //! Networking.
 
+pub mod checksum;
 pub mod device;
 pub mod ethtool;
 pub mod genetlink;

@@ -21,10 +21,7 @@ use crate::wire::{
     OVERHEAD,
     TAG_LEN, //
 };
-use core::{
-    num::NonZeroU32,
-    ops::Range, //
-};
+use core::num::NonZeroU32;
 use kernel::{
     prelude::*,
     sync::atomic::{
@@ -294,21 +291,14 @@ pub struct Sealer<'a> {
 }
 
 impl Sealer<'_> {
-    /// Makes a record with packet id `id` in `record`. The first `head` bytes of its text are there
-    /// already, [`OVERHEAD`] bytes from its start; the rest is the bytes `rest` of `packet`.
+    /// Makes a record with packet id `id` of the packet that is in `record`, [`OVERHEAD`] bytes from
+    /// its start.
     #[inline]
-    pub fn seal(
-        &mut self,
-        record: &mut RecordRoom<'_>,
-        id: PacketId,
-        head: usize,
-        packet: &SkBuff,
-        rest: Range<usize>,
-    ) -> Result<(), SealError> {
+    pub fn seal(&mut self, record: &mut RecordRoom<'_>, id: PacketId) -> Result<(), SealError> {
         self.key.write_aad(record.bytes_mut(), self.peer, id);
         let nonce = self.key.encrypt.tail.nonce(id);
         self.batch
-            .seal(record, RECORD, head, packet, rest, nonce)
+            .seal(record, RECORD, nonce)
             .map_err(SealError::from)
     }
 }

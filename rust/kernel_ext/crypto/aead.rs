@@ -3,7 +3,7 @@
 //! Authenticated encryption of packets, synchronous.
 //!
 //! The layout of a record is that of protocols that put the tag in front: associated data, tag,
-//! text. A record is sealed and opened in place, or sealed from a packet into memory elsewhere.
+//! text. Records are sealed and opened in place.
 //!
 //! C header: [`include/crypto/aead.h`](srctree/include/crypto/aead.h)
 
@@ -20,10 +20,7 @@ use crate::{
     },
     percpu::Borrowed, //
 };
-use core::{
-    ops::Range,
-    ptr::NonNull, //
-};
+use core::ptr::NonNull;
 use kernel::{
     error::{
         from_err_ptr,
@@ -148,9 +145,8 @@ impl SyncAead {
             return Err(EMSGSIZE);
         }
         let mut memory = Memory::borrow(bh)?;
-        memory.source.map_packet(skb, layout)?;
-        let list = memory.source.as_mut_ptr();
-        self.run(&mut memory, list, list, layout, text, nonce, operation)
+        memory.pieces.map_packet(skb, layout)?;
+        self.run(&mut memory, layout, text, nonce, operation)
     }
 
     /// Many records, sealed one after the other from one packet: what is needed once for all.
@@ -162,21 +158,19 @@ impl SyncAead {
         })
     }
 
-    /// Runs a request. The lists must describe the record in the order of the crypto API, and what
-    /// they point to must be ours until this returns.
-    #[expect(clippy::too_many_arguments)]
+    /// Runs a request in place, on the record that `memory.pieces` lists and that is ours until this
+    /// returns.
     #[inline]
     fn run(
         &self,
         memory: &mut Memory,
-        source: *mut bindings::scatterlist,
-        destination: *mut bindings::scatterlist,
         layout: Layout,
         text: usize,
         mut nonce: [u8; NONCE_LEN],
         operation: Operation,
     ) -> Result {
         // CAST (in this function): A packet's length.
+        let list = memory.pieces.as_mut_ptr();
         let request = memory.request.reset();
         // SAFETY: The request was just reset; the transform is valid. All it points to lives until
         // the call returns, which is when it is through: the crypto is synchronous.
@@ -184,8 +178,8 @@ impl SyncAead {
             (*request).base.tfm = &raw mut (*self.0.as_ptr()).base.base;
             (*request).assoclen = layout.aad as u32;
             (*request).iv = nonce.as_mut_ptr();
-            (*request).src = source;
-            (*request).dst = destination;
+            (*request).src = list;
+            (*request).dst = list;
             match operation {
                 Operation::Seal => {
                     (*request).cryptlen = text as u32;
@@ -222,40 +216,21 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Seals one record into `record`. Its associated data and the first `head` bytes of its text
-    /// are there already; the rest of the text is the bytes `rest` of `packet`, which stays as it is.
+    /// Seals one record in place. Its associated data and its text are there.
     ///
     /// # Errors
     ///
-    /// `EMSGSIZE` if the lengths do not agree or `rest` is in too many pieces.
+    /// `EMSGSIZE` if it is too short to be one.
     #[inline]
     pub fn seal(
         &mut self,
         record: &mut RecordRoom<'_>,
         layout: Layout,
-        head: usize,
-        packet: &SkBuff,
-        rest: Range<usize>,
         nonce: [u8; NONCE_LEN],
     ) -> Result {
-        let text = head.checked_add(rest.len()).ok_or(EMSGSIZE)?;
-        if record.len().checked_sub(layout.text_at()) != Some(text) || rest.end > packet.len() {
-            return Err(EMSGSIZE);
-        }
-        self.memory
-            .source
-            .map_split(record, layout, head, packet, rest)?;
-        self.memory.destination.map_record(record, layout);
-        let source = self.memory.source.as_mut_ptr();
-        let destination = self.memory.destination.as_mut_ptr();
-        self.aead.run(
-            &mut self.memory,
-            source,
-            destination,
-            layout,
-            text,
-            nonce,
-            Operation::Seal,
-        )
+        let text = record.len().checked_sub(layout.text_at()).ok_or(EMSGSIZE)?;
+        self.memory.pieces.map_record(record, layout);
+        self.aead
+            .run(&mut self.memory, layout, text, nonce, Operation::Seal)
     }
 }

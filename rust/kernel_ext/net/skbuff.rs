@@ -232,12 +232,6 @@ impl SkBuff {
         u16::from_be(self.headers().protocol)
     }
 
-    /// In how many pieces the packet is, the linear buffer included.
-    #[inline]
-    pub(crate) fn pieces(&self) -> usize {
-        usize::from(self.shared_info().nr_frags).wrapping_add(1)
-    }
-
     /// Makes the whole packet writable. In how many pieces it is then.
     #[inline]
     pub(crate) fn make_writable(&mut self) -> Result<usize> {

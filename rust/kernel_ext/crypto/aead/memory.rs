@@ -36,8 +36,7 @@ impl RequestMemory {
 /// What one request at a time needs.
 pub(super) struct Memory {
     pub(super) request: RequestMemory,
-    pub(super) source: Pieces,
-    pub(super) destination: Pieces,
+    pub(super) pieces: Pieces,
 }
 
 // SAFETY: All of it may be zero: bytes, and entries of scatterlists.

@@ -8,15 +8,14 @@ use crate::net::skbuff::{
     RecordRoom,
     SkBuff, //
 };
-use core::ops::Range;
 use kernel::prelude::*;
 use ovpn_bindings as bindings;
 
 /// Most pieces that a packet may be in, the linear buffer included.
 const MAX_PIECES: usize = bindings::OVPN_MAX_SKB_FRAGS as usize;
 
-/// A scatterlist for any packet: associated data, a piece in front of the packet's own, the tag.
-pub(super) struct Pieces([bindings::scatterlist; MAX_PIECES + 3]);
+/// A scatterlist for any packet: associated data, the pieces of the packet, the tag.
+pub(super) struct Pieces([bindings::scatterlist; MAX_PIECES + 2]);
 
 // CAST (in this file): A packet's length.
 impl Pieces {
@@ -55,33 +54,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Lists the source of a record that is made from a packet: its associated data and the first
-    /// `head` bytes of its text from where it will be, the rest from the packet.
-    #[inline]
-    pub(super) fn map_split(
-        &mut self,
-        record: &mut RecordRoom<'_>,
-        layout: Layout,
-        head: usize,
-        packet: &SkBuff,
-        rest: Range<usize>,
-    ) -> Result {
-        let pieces = packet.pieces();
-        if pieces > MAX_PIECES {
-            return Err(EMSGSIZE);
-        }
-        let list = self.start(pieces.wrapping_add(2));
-        // SAFETY: There are two more entries than pieces. The caller has checked the lengths.
-        unsafe {
-            let data = record.as_mut_ptr();
-            bindings::sg_set_buf(list, data.cast(), layout.aad as u32);
-            bindings::sg_set_buf(list.add(1), data.add(layout.text_at()).cast(), head as u32);
-            map_range(list.add(2), packet, rest.start, rest.len())?;
-        }
-        Ok(())
-    }
-
-    /// Lists a record that is in one piece, as the destination.
+    /// Lists a record that is in one piece, to be changed in place.
     #[inline]
     pub(super) fn map_record(&mut self, record: &mut RecordRoom<'_>, layout: Layout) {
         let list = self.start(3);

@@ -3,7 +3,6 @@
 //! What a GSO packet stands for.
 
 use super::SkBuff;
-use core::ops::Range;
 use ovpn_bindings as bindings;
 
 /// A GSO packet of TCP or UDP that can be cut up without the stack's help: linear headers, pages of
@@ -54,16 +53,5 @@ impl SkBuff {
             size: gso.size,
             kind: gso.type_,
         })
-    }
-
-    /// The ones' complement sum of some bytes of the packet, folded, as it is in memory. 0 if they
-    /// are not in the packet.
-    #[inline]
-    pub fn sum(&self, range: Range<usize>) -> u16 {
-        if range.end > self.len() {
-            return 0;
-        }
-        // SAFETY: By the type invariant; the bytes are in the packet. CAST: A packet's length.
-        unsafe { bindings::skb_sum(self.as_ptr(), range.start as i32, range.len() as i32) }
     }
 }
