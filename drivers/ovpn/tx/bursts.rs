@@ -201,7 +201,10 @@ fn seal<'a>(
             break;
         }
     }
-    Ok(aggregate)
+    match aggregate.records() {
+        0 => Err(SealError::Memory),
+        _ => Ok(aggregate),
+    }
 }
 
 /// Writes one record.
