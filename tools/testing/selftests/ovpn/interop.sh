@@ -28,12 +28,13 @@ role_start() {
 role_stop() {
 	openvpn_stop client
 	openvpn_stop server
+	openvpn_forget client
 	openvpn_forget server
 }
 
 # cell ROLE PROTO CIPHER: one client against the running server.
 cell() {
-	local role=$1 proto=$2 cipher=$3 size
+	local role=$1 proto=$2 cipher=$3 size inside
 	openvpn_running server || fail "there is no server"
 	openvpn_stop client
 	openvpn_forget client
@@ -45,12 +46,13 @@ cell() {
 		tunnel_assert_no_dco client
 	fi
 	grep -q "Data Channel: cipher '$cipher'" "$WORK/client.log" || fail "the tunnel does not use $cipher"
+	inside=$(tunnel_client4)
 	for size in "${SIZES[@]}"; do
-		ping_all "$NS_CLIENT" "$TUN_SERVER4" "$size"
-		ping_all "$NS_SERVER" "$(tunnel_client4)" "$size" 3
+		ping_all "$NS_CLIENT" "$TUN_SERVER4" "$size" 5 0.02
+		ping_all "$NS_SERVER" "$inside" "$size" 5 0.02
 	done
 	for size in 1 1500 8000; do
-		ping_all "$NS_CLIENT" "$TUN_SERVER6" "$size"
+		ping_all "$NS_CLIENT" "$TUN_SERVER6" "$size" 5 0.02
 	done
 	no_errors "$role"
 }
@@ -66,6 +68,29 @@ no_errors() {
 	done
 }
 
+# pair OPTION..: two daemons without a server's role, each has one peer; the
+# options are the other side's.
+pair() {
+	local address
+	openvpn_start server "$NS_SERVER" server --proto udp4 --port 1195 --tls-server --dh none \
+		--ifconfig 10.66.0.1 10.66.0.2 --ifconfig-ipv6 fd66::1/64 fd66::2 --keepalive 10 60
+	openvpn_start client "$NS_CLIENT" client --proto udp4 --remote "$NET_SERVER4" 1195 --nobind --tls-client \
+		--ifconfig 10.66.0.2 10.66.0.1 --ifconfig-ipv6 fd66::2/64 fd66::1 --keepalive 10 60 "$@"
+	openvpn_wait_up server
+	openvpn_wait_up client
+	tunnel_assert_dco server
+	if [ $# -eq 0 ]; then
+		tunnel_assert_dco client
+	else
+		tunnel_assert_no_dco client
+	fi
+	for address in 10.66.0.1 fd66::1; do
+		ping_all "$NS_CLIENT" "$address" 1400
+		ping_all "$NS_CLIENT" "$address" 8000
+	done
+	no_errors server
+}
+
 tunnel_ground
 for proto in udp4 udp6; do
 	for role in server client; do
@@ -76,4 +101,8 @@ for proto in udp4 udp6; do
 		case_add "our $role over $proto ends" role_stop
 	done
 done
+case_add "two of ours without a server's role" pair
+case_add "that ends" role_stop
+case_add "ours and theirs without a server's role" pair --disable-dco
+case_add "that ends, too" role_stop
 run_cases

@@ -56,7 +56,7 @@ loads_used_and_unloads() {
 	for ((round = 1; round <= 10; round++)); do
 		module_load
 		"$LINK" add mp0 mp
-		"$LINK" add p2p0 p2p
+		ip link add p2p0 type ovpn
 		ip link set mp0 up
 		ip link delete mp0
 		ip link delete p2p0

@@ -39,12 +39,15 @@ module_load() {
 	insmod "$file"
 }
 
-# insmod resolves nothing itself, so what the module needs comes first.
+# insmod resolves nothing itself, so what the module needs comes first, and stays.
+_module_needs_of=
 module_load_needs() {
 	local need
+	[ "$_module_needs_of" != "$1" ] || return 0
 	for need in $(modinfo -F depends "$1" | tr , ' '); do
 		modprobe "$need"
 	done
+	_module_needs_of=$1
 }
 
 module_unload() {

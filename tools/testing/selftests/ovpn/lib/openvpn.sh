@@ -13,7 +13,7 @@ OPENVPN_CIPHERS=AES-256-GCM:AES-128-GCM:CHACHA20-POLY1305
 openvpn_server() {
 	local name=$1 proto=$2
 	shift 2
-	_openvpn_start "$name" "$NS_SERVER" server --mode server --proto "$proto" --port 1194 \
+	openvpn_start "$name" "$NS_SERVER" server --mode server --proto "$proto" --port 1194 \
 		--tls-server --dh none --topology subnet \
 		--server 10.77.0.0 255.255.255.0 --server-ipv6 fd77::/64 \
 		--data-ciphers "$OPENVPN_CIPHERS" "$@"
@@ -32,13 +32,13 @@ openvpn_client_start() {
 	if [ "$proto" = udp6 ]; then
 		remote=$NET_SERVER6
 	fi
-	_openvpn_start "$name" "$NS_CLIENT" "${OPENVPN_IDENTITY:-client}" --client \
+	openvpn_start "$name" "$NS_CLIENT" "${OPENVPN_IDENTITY:-client}" --client \
 		--proto "$proto" --remote "$remote" 1194 --nobind --remote-cert-tls server \
 		--connect-retry 1 3 --data-ciphers "$OPENVPN_CIPHERS" "$@"
 }
 
-# _openvpn_start NAME NAMESPACE IDENTITY OPTION..
-_openvpn_start() {
+# openvpn_start NAME NAMESPACE IDENTITY OPTION..: what all daemons have in common.
+openvpn_start() {
 	local name=$1 namespace=$2 identity=$3
 	shift 3
 	rm -f "$WORK/$name".{pid,status,sock}
