@@ -9,6 +9,11 @@ from typing import Any
 
 MIB = 1 << 20
 
+# What a scenario of the kind "scale" measures, one after the other.
+STEPS = ("create", "rx", "tx", "dump", "delete")
+# Packets for each direction in it.
+STEP_PACKETS = 6000
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -17,6 +22,8 @@ class Scenario:
     label: str
     system: str
     cipher: str = "AES-128-GCM"
+    # Which of two modules to load: "ours" or "c"; as the image says if empty.
+    driver: str = ""
     # Of the outer packets.
     family: int = 4
     transport: str = "udp"
@@ -58,6 +65,8 @@ class Plan:
 
     scenarios: list[Scenario]
     symbols: str = "modules"
+    # Runs instead of the scenarios.
+    script: str = ""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -14,7 +14,7 @@ import endpoint
 import flow
 import namespace
 from ground import Ground
-from plan import Outcome
+from plan import STEP_PACKETS, Outcome
 
 PROGRAM = "/ovpn/bench/peers"
 # How many of the peers have traffic.
@@ -23,7 +23,7 @@ SAMPLE = 200
 IN_A, IN_B = "10.64.0.0", "10.128.0.0"
 PREFIX = {IN_A: 10, IN_B: 9}
 ELSEWHERE = "198.18.0.0"
-PACKETS, WARMUP, SIZE = 6000, 1000, 1300
+WARMUP, SIZE = 1000, 1300
 
 
 def run(ground: Ground, outcome: Outcome) -> None:
@@ -44,7 +44,7 @@ def run(ground: Ground, outcome: Outcome) -> None:
         outcome.notes["bytes_per_peer"] = grown / peers
         for way, spread in (("rx", (IN_B, IN_A)), ("tx", (IN_A, IN_B))):
             spaces = ("a", "b") if way == "rx" else ("b", "a")
-            words = ["spread", *spaces, "0.0.0.0", flow.PORT, 1, WARMUP, PACKETS, SIZE, f"{label}.{way}"]
+            words = ["spread", *spaces, "0.0.0.0", flow.PORT, 1, WARMUP, STEP_PACKETS, SIZE, f"{label}.{way}"]
             flow.start(words, {"SPREAD": ",".join(map(str, (*spread, *sample)))}, outcome)
         _peers(b, "dump", (1, 1, peers), f"{label}.dump", None)
         _peers(b, "delete", (1, 1, peers), f"{label}.delete", None)

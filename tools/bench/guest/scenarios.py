@@ -8,6 +8,7 @@ Each ends with a line "outcome JSON"; the counts go to the host by another way.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -38,10 +39,21 @@ def main() -> int:
     return 0
 
 
+def choose_module(driver: str) -> None:
+    """Tells the code that loads the module which one is meant; another one leaves."""
+    if not driver:
+        return
+    if Path("/sys/module/ovpn").exists():
+        subprocess.run(["rmmod", "ovpn"], check=True)
+    os.environ["OVPN_MODULE_KIND"] = "rust" if driver == "ours" else "intree"
+    os.environ["OVPN_MODULE"] = os.environ["OVPN_OURS" if driver == "ours" else "OVPN_INTREE"]
+
+
 def run(scenario: Scenario) -> Outcome:
     outcome = Outcome(scenario.label)
     ground = Ground(scenario)
     try:
+        choose_module(scenario.driver)
         if scenario.kind == "scale":
             scale.run(ground, outcome)
             return outcome

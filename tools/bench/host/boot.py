@@ -2,6 +2,7 @@
 """One boot of the counting machine: a plan goes in, outcomes and counts come out."""
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -12,13 +13,17 @@ import build
 import image
 import layout
 import paths
+from clocked import Clocked
 from counting import Counting
 from paths import lab
+import accel  # of the VM runner
+from machine import Machine
 from plan import Outcome, Plan, Scenario
 
 MEMORY_MIB = 1536
 FOLDERS_KEPT = 12
 SECONDS = 1500
+SCRIPT_SECONDS = 300
 
 
 @dataclass
@@ -62,32 +67,68 @@ def say(text: str) -> None:
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
-def run(title: str, module: str, scenarios: list[Scenario], seed: int = 1, symbols: str = "modules",
-        memory: int = MEMORY_MIB) -> Boot:
-    """Boots with a module (a path, 'intree' or 'none') and runs the scenarios."""
+def run(title: str, module: str, scenarios: list[Scenario], seed: int = 1, memory: int = MEMORY_MIB) -> Boot:
+    """Boots with a module (a path, 'intree' or 'none'), runs the scenarios and counts."""
     known = layout.known() or _learn_layout()
-    return _run(title, module, Plan(scenarios, symbols), seed, known.arguments(), memory)
+    return _count(title, module, Plan(scenarios), seed, known.arguments(), memory)
+
+
+def lost(scenarios: list[Scenario], seed: int, why: str) -> Boot:
+    """What stands for a boot that brought nothing."""
+    return Boot(Path("/nonexistent"), seed, 0.0, {one.label: Outcome(one.label, error=why) for one in scenarios})
+
+
+def run_script(title: str, module: str, script: str) -> int:
+    """A script of the harness in the guest, not counted; its output goes to standard output."""
+    folder = _new_folder()
+    which = accel.choose(folder)
+    machine = Clocked(which, lab.existing("vmlinuz"), folder / "initramfs", folder, MEMORY_MIB, os.cpu_count() or 1)
+    image.write(machine.initrd, module, Plan([], "none", script), build.binaries())
+    say(f"{title}: booting")
+    try:
+        ended = machine.run(SCRIPT_SECONDS, _show)
+    finally:
+        machine.initrd.unlink()
+    code = machine.exit_code()
+    if not ended or code is None:
+        raise lab.Error(f"the guest ended early or took longer than {SCRIPT_SECONDS} s, its logs are in {folder}")
+    return code
+
+
+def _show(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def run_by_the_clock(title: str, module: str, scenarios: list[Scenario]) -> tuple[Boot, str]:
+    """The same without counting; also says what the guest ran on."""
+    folder = _new_folder()
+    which = accel.choose(folder)
+    machine = Clocked(which, lab.existing("vmlinuz"), folder / "initramfs", folder, MEMORY_MIB, os.cpu_count() or 1)
+    return _run(title, module, Plan(scenarios, "none"), Boot(folder, 0), machine), which
 
 
 def _learn_layout() -> layout.Layout:
     """The first boot with a kernel only asks it where its functions are."""
-    boot = _run("symbols of the kernel", "none", Plan([], "all"), 1, [], MEMORY_MIB)
+    boot = _count("symbols of the kernel", "none", Plan([], "all"), 1, [], MEMORY_MIB)
     return layout.learn(boot.folder / "kallsyms")
 
 
-def _run(title: str, module: str, plan: Plan, seed: int, arguments: list[str], memory: int) -> Boot:
-    boot = Boot(_new_folder(), seed)
-    programs = build.binaries()
-    initrd = boot.folder / "initramfs"
-    image.write(initrd, module, plan, programs)
-    machine = Counting("tcg", lab.existing("vmlinuz"), initrd, boot.folder, memory, 1,
-                       plugin=programs.plugin, arguments=arguments, seed=seed)
-    say(f"{title}: booting (seed {seed})")
+def _count(title: str, module: str, plan: Plan, seed: int, arguments: list[str], memory: int) -> Boot:
+    folder = _new_folder()
+    machine = Counting("tcg", lab.existing("vmlinuz"), folder / "initramfs", folder, memory, 1,
+                       plugin=build.binaries().plugin, arguments=arguments, seed=seed)
+    return _run(f"{title}, seed {seed}", module, plan, Boot(folder, seed), machine)
+
+
+def _run(title: str, module: str, plan: Plan, boot: Boot, machine: Machine) -> Boot:
+    image.write(machine.initrd, module, plan, build.binaries())
+    say(f"{title}: booting")
     start = time.monotonic()
     try:
         ended = machine.run(SECONDS, Progress(title, boot))
     finally:
-        initrd.unlink()
+        machine.initrd.unlink()
     boot.seconds = time.monotonic() - start
     if not ended or machine.exit_code() != 0:
         what = "ended with an error" if ended else f"took longer than {SECONDS} s"

@@ -7,13 +7,13 @@ from pathlib import Path
 import paths  # noqa: F401 # opens the VM runner's modules
 import machine as vm
 
+COMMON = (
+    "console=ttyS0 quiet rdinit=/ovpn/bench/init panic=-1 oops=panic mitigations=off init_on_alloc=0 "
+    "nowatchdog audit=0 lsm=capability net.ifnames=0 rcupdate.rcu_cpu_stall_suppress=1"
+)
 # What makes two boots alike: no address randomisation, no watchdogs, no clock but
 # the counted instructions.
-CMDLINE = (
-    "console=ttyS0 quiet rdinit=/ovpn/bench/init panic=-1 oops=panic nokaslr norandmaps mitigations=off "
-    "init_on_alloc=0 nowatchdog audit=0 lsm=capability tsc=reliable no_timer_check net.ifnames=0 "
-    "rcupdate.rcu_cpu_stall_suppress=1 kfence.sample_interval=0 damon_stat.enabled=0"
-)
+CMDLINE = f"{COMMON} nokaslr norandmaps tsc=reliable no_timer_check kfence.sample_interval=0 damon_stat.enabled=0"
 
 
 @dataclass

@@ -28,20 +28,23 @@ def write(target: Path, module: str, plan: Plan, programs: Binaries) -> None:
         for name, file in programs.programs.items():
             writer.add_file(f"ovpn/bench/{name}", file)
         writer.add_bytes("ovpn/bench/plan.json", plan.to_json().encode())
-        lines = [f"export {name}={shlex.quote(value)}" for name, value in _module(writer, module).items()]
+        writer.add_tree("ovpn/bench/nic", paths.BENCH / "nic", SKIP)
+        writer.add_file("ovpn/bench/nic.sh", paths.BENCH / "nic.sh")
+        values = {"BENCH_SCRIPT": plan.script, **_module(writer, module)}
+        lines = [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
         writer.add_bytes("ovpn/bench/env", "\n".join(lines).encode() + b"\n")
         writer.close()
 
 
 def _module(writer: cpio.Writer, which: str) -> dict[str, str]:
     """How the tests' own code learns which module to load."""
+    intree = f"/usr/lib/modules/{lab.path('release')}/kernel/drivers/net/ovpn/ovpn.ko"
     if which == "none":
         return {}
     if which == "intree":
-        release = lab.path("release")
-        file = f"/usr/lib/modules/{release}/kernel/drivers/net/ovpn/ovpn.ko"
-        return {"OVPN_MODULE_KIND": "intree", "OVPN_MODULE": file}
+        return {"OVPN_MODULE_KIND": "intree", "OVPN_MODULE": intree}
     if not Path(which).is_file():
         raise lab.Error(f"there is no module at {which}; build it with: make modules")
     writer.add_file("ovpn/ovpn.ko", Path(which))
-    return {"OVPN_MODULE_KIND": "rust", "OVPN_MODULE": "/ovpn/ovpn.ko"}
+    ours = "/ovpn/ovpn.ko"
+    return {"OVPN_MODULE_KIND": "rust", "OVPN_MODULE": ours, "OVPN_OURS": ours, "OVPN_INTREE": intree}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import boot
+import full
 import memory
 import results
 import suite
@@ -29,7 +30,7 @@ def run(driver: str, fresh: bool) -> int:
     memory.keep(theirs, suite.QUICK, SEED)
     print("Instructions per payload byte, one TCP flow, client to server:\n")
     print(render(ours, theirs))
-    return complain(ours + theirs)
+    return full.complain(ours + theirs)
 
 
 def measure(driver: str) -> list[Result]:
@@ -45,18 +46,6 @@ def render(ours: list[Result], theirs: list[Result]) -> str:
         times = table.number(mine / limit) if mine and limit else "-"
         rows.append((title, table.number(mine), table.number(other), table.ratio(mine, other), table.number(limit), times))
     return table.plain(("", "ours", "C", "ratio", "limit", "times limit"), rows)
-
-
-def complain(found: list[Result]) -> int:
-    """Says what is missing, and what makes a figure doubtful."""
-    bad = 0
-    for result in found:
-        if result.why_not():
-            boot.say(f"{result.driver}: {result.label}: {result.why_not()}")
-            bad = 1
-        elif result.outcome.retransmits:
-            boot.say(f"{result.driver}: {result.label}: {result.outcome.retransmits} retransmits, do not compare it")
-    return bad
 
 
 def _figure(found: list[Result], label: str, figure: str) -> float | None:

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import counts
 import figures
 from boot import Boot
 from figures import Figures
-from plan import Outcome, Scenario
+from plan import STEP_PACKETS, STEPS, Outcome, Scenario
 from symbols import Symbols
+
+# Of a server with many peers, what is counted for each packet, and what for each peer.
+PER_PACKET = ("rx", "tx")
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,14 @@ class Result:
     outcome: Outcome
 
     def why_not(self) -> str:
-        return self.outcome.unsupported and f"not supported: {self.outcome.unsupported}" or self.outcome.error
+        """Why there are no figures."""
+        if self.outcome.unsupported:
+            return f"not supported: {self.outcome.unsupported}"
+        return self.outcome.error
+
+    def failed(self) -> bool:
+        """Whether something went wrong, which "not supported" is not."""
+        return not self.figures and not self.outcome.unsupported
 
 
 def of_boot(driver: str, boot: Boot, scenarios: list[Scenario]) -> list[Result]:
@@ -34,26 +46,35 @@ def of_boot(driver: str, boot: Boot, scenarios: list[Scenario]) -> list[Result]:
     symbols = Symbols(boot.folder / "kallsyms")
     file = boot.folder / "counts"
     measured = counts.read(file) if file.exists() else {}
-    return [_result(driver, boot, scenario, measured.get(scenario.label), symbols) for scenario in scenarios]
+    found = []
+    for scenario in scenarios:
+        for label, units, reverse in _measurements(scenario):
+            outcome, counted = boot.outcomes[scenario.label], None
+            if label in measured and not outcome.error:
+                counted = figures.figures(measured[label], symbols, units, reverse)
+            elif not outcome.error and not outcome.unsupported:
+                outcome = replace(outcome, error="the plugin counted nothing")
+            found.append(Result(label, driver, boot.seed, counted, outcome))
+    return found
 
 
-def _result(driver: str, boot: Boot, scenario: Scenario, measured: counts.Measurement | None,
-            symbols: Symbols) -> Result:
-    outcome = boot.outcomes[scenario.label]
-    found = None
-    if measured and not outcome.error:
-        found = figures.figures(measured, symbols, scenario.amount)
-    elif not outcome.error and not outcome.unsupported:
-        outcome.error = "the plugin counted nothing"
-    return Result(scenario.label, driver, boot.seed, found, outcome)
+def _measurements(scenario: Scenario) -> Iterator[tuple[str, int, bool]]:
+    """Label, number of units, and whether b sends."""
+    if scenario.kind != "scale":
+        yield scenario.label, scenario.amount, scenario.reverse
+        return
+    for step in STEPS:
+        units = STEP_PACKETS if step in PER_PACKET else scenario.peers
+        yield f"{scenario.label}.{step}", units, step == "tx"
 
 
-def save(results: list[Result], file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
+def to_list(results: list[Result]) -> list[dict[str, Any]]:
+    """For a JSON file."""
+    return [asdict(result) for result in results]
 
 
-def load(file: Path) -> list[Result]:
+def from_list(found: list[dict[str, Any]]) -> list[Result]:
+    """What to_list made."""
     return [
         Result(
             label=one["label"],
@@ -62,5 +83,14 @@ def load(file: Path) -> list[Result]:
             figures=Figures(**one["figures"]) if one["figures"] else None,
             outcome=Outcome(**one["outcome"]),
         )
-        for one in json.loads(file.read_text())
+        for one in found
     ]
+
+
+def save(results: list[Result], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(to_list(results), indent=1) + "\n")
+
+
+def load(file: Path) -> list[Result]:
+    return from_list(json.loads(file.read_text()))

@@ -9,14 +9,52 @@ from pathlib import Path
 from paths import lab
 from plan import MIB, Scenario
 
+SEEDS = (1, 2, 3)
+
 # The main figures: one TCP flow from a client to a server. Records cross the veth
 # one by one, or the burst crosses it uncut as a NIC with UDP segmentation takes it.
 AES = Scenario("aes", "ovpn")
-AES_SEGMENTED = Scenario("aes-seg", "ovpn", segmentation=True)
-CHACHA = Scenario("chacha", "ovpn", cipher="CHACHA20-POLY1305")
+AES_SEGMENTED = replace(AES, label="aes-seg", segmentation=True)
+CHACHA = replace(AES, label="chacha", cipher="CHACHA20-POLY1305")
+CHACHA_SEGMENTED = replace(CHACHA, label="chacha-seg", segmentation=True)
 
 QUICK = [AES, AES_SEGMENTED, CHACHA]
 GUARD = [AES]
+
+# Packets, not bytes.
+UDP = replace(AES, kind="udp", amount=8000, warmup=2000)
+UDP_SIZES = (36, 484, 1380)
+
+
+def _udp(base: Scenario, prefix: str) -> list[Scenario]:
+    return [replace(base, label=f"{prefix}udp-{size}", size=size) for size in UDP_SIZES]
+
+
+DRIVER = [
+    *(AES, AES_SEGMENTED, CHACHA, CHACHA_SEGMENTED),
+    replace(AES, label="flows-8", flows=8),
+    replace(AES, label="flows-64", flows=64),
+    *_udp(UDP, ""),
+    replace(AES, label="ipv6", family=6),
+    replace(AES_SEGMENTED, label="ipv6-seg", family=6),
+    replace(AES, label="tcp", transport="tcp"),
+]
+
+SYSTEMS = [
+    Scenario("veth-tso", "veth", tso=True),
+    Scenario("veth-gro", "veth"),
+    Scenario("macsec", "macsec"),
+    Scenario("esp", "esp"),
+    Scenario("wireguard", "wireguard"),
+    # Dear enough that less of it says the same.
+    Scenario("openvpn", "openvpn", warmup=4 * MIB, amount=8 * MIB),
+    Scenario("openvpn-chacha", "openvpn", cipher="CHACHA20-POLY1305", warmup=4 * MIB, amount=8 * MIB),
+    *_udp(replace(UDP, system="veth"), "veth-"),
+]
+
+PEERS = (1, 1000, 10000, 100000)
+SCALE = [replace(AES, label=f"peers-{peers}", kind="scale", peers=peers) for peers in PEERS]
+SCALE_MEMORY_MIB = 4096
 
 # With the ciphers of this machine nothing can do better, in instructions per byte:
 # the cipher on contiguous records, what sending and receiving TCP cost without a
@@ -30,11 +68,8 @@ def module_of(driver: str) -> str:
         return str(lab.path("lab") / "build/ovpn/ovpn.ko")
     if driver == "c":
         return "intree"
+    if driver == "none":
+        return "none"
     if not Path(driver).is_file():
         raise lab.Error(f"there is no module at {driver}; say 'ours', 'c' or the path of an ovpn.ko")
     return str(Path(driver).resolve())
-
-
-def longer(scenario: Scenario, mebibytes: int) -> Scenario:
-    """The same with more payload."""
-    return replace(scenario, amount=mebibytes * MIB)
