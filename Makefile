@@ -29,7 +29,7 @@ KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRID
 	$(if $(LLVM),LLVM=$(LLVM)) $(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo test test-host test-vm test-debug check format install uninstall \
+.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-vm test-debug check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -67,6 +67,9 @@ test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
 test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (half an hour once)
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
 	@$(RUN) tools/testing/run debug-build debug-vm $(addprefix --only ,$(TESTS))
+
+bench: modules ## everything measured, and the report in Documentation/benchmarks (under an hour)
+	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) full $(ARGS)
 
 bench-quick: modules ## instructions per byte, ours and C: the main figures (2 to 4 minutes)
 	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) quick $(ARGS)

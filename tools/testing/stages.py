@@ -18,7 +18,7 @@ TEST_LIST = SELFTESTS / "tests.list"
 DEBUG_LIST = SELFTESTS / "debug.list"
 LAB = Path(os.environ.get("OVPN_LAB", ""))
 
-PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", "tools/rust/tests")
+PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", "tools/rust/tests", "tools/bench/tests")
 
 MINUTE = 60
 # Booting, and what a test that was stopped takes to be swept up.
@@ -120,11 +120,14 @@ def _suite(context: Context, tests: Path, only: list[str], kernel: str = "stock"
 
 
 def bench(context: Context) -> Tally:
-    """One short run of the benchmark: a TCP flow may not cost more than recorded."""
+    """A TCP flow may not cost more than recorded; and what of nic.sh can be tested here."""
     if "build" in context.failed:
-        return _one_failure("the benchmark's guard could not run, there is no module")
-    done = process.run(["tools/bench/run", "guard"], 10 * MINUTE, PROJECT)
-    return _with_code(ktap.count(done.output), done, "the benchmark's guard")
+        return _one_failure("the benchmark could not run, there is no module")
+    total = Tally()
+    for command in ("guard", "nic-test"):
+        done = process.run(["tools/bench/run", command], 10 * MINUTE, PROJECT)
+        total.add(_with_code(ktap.count(done.output), done, f"tools/bench/run {command}"))
+    return total
 
 
 STAGES: dict[str, Callable[[Context], Tally]] = {"check": check, "host": host, "build": build, "vm": vm, "bench": bench}
