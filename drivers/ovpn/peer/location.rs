@@ -53,7 +53,8 @@ impl Peer {
             return;
         };
         let _state = self.state.lock();
-        if self.path.take_if(path).is_some() {
+        // Nobody else replaces it while we have the lock.
+        if self.path.holds(path) {
             drop(self.path.replace(Some(new)));
         }
     }

@@ -46,6 +46,11 @@ impl<T: Send + Sync + 'static> RcuCell<T> {
         unsafe { RcuBorrow::from_raw(self.value.load(Acquire), guard) }
     }
 
+    /// Whether the cell holds `value` now. Any context.
+    pub fn holds(&self, value: &T) -> bool {
+        ptr::eq(self.value.load(Acquire), value)
+    }
+
     /// Puts `value` in and gives back what was there. Readers see one or the other.
     pub fn replace(&self, value: Option<RcuArc<T>>) -> Option<RcuArc<T>> {
         let new = value.map_or(ptr::null_mut(), RcuArc::into_raw);
