@@ -38,6 +38,7 @@ use kernel::{
     },
 };
 use kernel_ext::{
+    alloc::Gfp,
     net::{
         device::{
             Device,
@@ -150,7 +151,7 @@ impl Peer {
         let socket = attachment.socket();
         let params = SendParams::of(socket.sock());
         let path = match settings.endpoint {
-            Some(endpoint) => Some(Path::new(endpoint, &params, GFP_KERNEL)?),
+            Some(endpoint) => Some(Path::new(endpoint, &params, Gfp::Kernel)?),
             None => None,
         };
         let now = time::boottime_coarse();

@@ -18,6 +18,7 @@
 //! | [`sync::rcu`] | RCU-protected pointers and tables |
 //! | [`workqueue`] | `struct workqueue_struct`, `struct delayed_work` |
 
+pub mod alloc;
 pub mod bh;
 pub mod crypto;
 pub mod net;

@@ -18,6 +18,7 @@ use kernel::{
     sync::rcu::Guard, //
 };
 use kernel_ext::{
+    alloc::Gfp,
     net::udp_tunnel::SendParams,
     sync::rcu::{
         RcuArc,
@@ -104,7 +105,7 @@ impl Peer {
     /// `ENOMEM`.
     pub fn move_to(this: &RcuArc<Self>, endpoint: Endpoint) -> Result {
         let params = SendParams::of(this.socket.sock());
-        let path = Path::new(endpoint, &params, GFP_KERNEL)?;
+        let path = Path::new(endpoint, &params, Gfp::Kernel)?;
         let mut state = this.state.lock();
         drop(this.path.replace(Some(path)));
         state.relist(this, endpoint);

@@ -3,11 +3,9 @@
 //! The way to a peer: its endpoint, and the route that leads there.
 
 use super::endpoint::Endpoint;
-use kernel::{
-    alloc::Flags,
-    prelude::*, //
-};
+use kernel::prelude::*;
 use kernel_ext::{
+    alloc::Gfp,
     net::{
         route::DstCache,
         udp_tunnel::SendParams, //
@@ -31,22 +29,22 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path with no routes yet. Context as `flags` allow.
-    pub fn new(endpoint: Endpoint, params: &SendParams, flags: Flags) -> Result<RcuArc<Self>> {
+    /// A path with no routes yet. Context as `gfp` says.
+    pub fn new(endpoint: Endpoint, params: &SendParams, gfp: Gfp) -> Result<RcuArc<Self>> {
         Self::with(
             endpoint,
             params.mark(),
             params.bound_dev(),
             params.port(),
-            flags,
+            gfp,
         )
     }
 
     /// A path to `endpoint` instead, for a socket with `params` if these are given. Any context.
     pub fn moved(&self, endpoint: Endpoint, params: Option<&SendParams>) -> Result<RcuArc<Self>> {
         match params {
-            Some(params) => Self::new(endpoint, params, GFP_ATOMIC),
-            None => Self::with(endpoint, self.mark, self.bound_dev, self.port, GFP_ATOMIC),
+            Some(params) => Self::new(endpoint, params, Gfp::Atomic),
+            None => Self::with(endpoint, self.mark, self.bound_dev, self.port, Gfp::Atomic),
         }
     }
 
@@ -55,7 +53,7 @@ impl Path {
         mark: u32,
         bound_dev: u32,
         port: u16,
-        flags: Flags,
+        gfp: Gfp,
     ) -> Result<RcuArc<Self>> {
         RcuArc::pin_init(
             try_pin_init!(Self {
@@ -63,9 +61,9 @@ impl Path {
                 mark,
                 bound_dev,
                 port,
-                cache <- DstCache::new(),
+                cache <- DstCache::new(gfp),
             }? Error),
-            flags,
+            gfp.flags(),
         )
     }
 

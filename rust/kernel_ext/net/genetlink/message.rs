@@ -3,34 +3,24 @@
 //! Messages to user space.
 
 use super::Family;
-use crate::net::{
-    namespace::Net,
-    netlink::Writer,
-    skbuff::SkBuff, //
+use crate::{
+    alloc::Gfp,
+    net::{
+        namespace::Net,
+        netlink::Writer,
+        skbuff::SkBuff, //
+    },
 };
 use kernel::prelude::*;
 use ovpn_bindings as bindings;
-
-/// Who allocates.
-#[derive(Clone, Copy)]
-pub(super) enum Context {
-    /// May sleep.
-    Process,
-    /// May not.
-    Atomic,
-}
 
 /// A message that is not sent yet.
 pub struct Message(SkBuff);
 
 impl Message {
-    pub(super) fn new(context: Context) -> Result<Self> {
-        let flags = match context {
-            Context::Process => bindings::OVPN_GFP_KERNEL,
-            Context::Atomic => bindings::OVPN_GFP_ATOMIC,
-        };
+    pub(super) fn new(gfp: Gfp) -> Result<Self> {
         // SAFETY: No requirements.
-        let skb = unsafe { bindings::genlmsg_new(bindings::OVPN_NLMSG_DEFAULT_SIZE, flags) };
+        let skb = unsafe { bindings::genlmsg_new(bindings::OVPN_NLMSG_DEFAULT_SIZE, gfp.as_raw()) };
         if skb.is_null() {
             return Err(ENOMEM);
         }
@@ -44,7 +34,7 @@ impl Message {
         cmd: u32,
         fill: impl FnOnce(&mut Writer<'_>) -> Result,
     ) -> Result<Self> {
-        let mut message = Self::new(Context::Atomic)?;
+        let mut message = Self::new(Gfp::Atomic)?;
         message.fill(family, 0, 0, 0, cmd, fill)?;
         Ok(message)
     }

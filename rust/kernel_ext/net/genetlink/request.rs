@@ -7,12 +7,15 @@ use super::{
     Family,
     Message, //
 };
-use crate::net::{
-    namespace::Net,
-    netlink::{
-        Attr,
-        ExtAck,
-        Writer, //
+use crate::{
+    alloc::Gfp,
+    net::{
+        namespace::Net,
+        netlink::{
+            Attr,
+            ExtAck,
+            Writer, //
+        },
     },
 };
 use core::marker::PhantomData;
@@ -87,7 +90,7 @@ impl<'a> Request<'a> {
     ) -> Result {
         // SAFETY: By the type invariant.
         let (portid, seq) = unsafe { ((*self.info).snd_portid, (*self.info).snd_seq) };
-        let mut message = Message::new(message::Context::Process)?;
+        let mut message = Message::new(Gfp::Kernel)?;
         message.fill(family, portid, seq, 0, cmd, fill)?;
         // SAFETY: By the type invariant; the message is handed over.
         to_result(unsafe { bindings::genlmsg_reply(message.into_raw(), self.info) })

@@ -8,7 +8,10 @@ use super::{
     Route4,
     Route6, //
 };
-use crate::bh::BhDisabled;
+use crate::{
+    alloc::Gfp,
+    bh::BhDisabled, //
+};
 use core::net::{
     Ipv4Addr,
     Ipv6Addr, //
@@ -37,13 +40,14 @@ unsafe impl Send for DstCache {}
 unsafe impl Sync for DstCache {}
 
 impl DstCache {
-    /// An empty cache. Any context: it does not sleep.
-    pub fn new() -> impl PinInit<Self, Error> {
+    /// An empty cache. Context as `gfp` says. In process context give it: there is not much memory
+    /// per CPU to be had without sleeping.
+    pub fn new(gfp: Gfp) -> impl PinInit<Self, Error> {
         // INVARIANT: Initialised if this succeeds.
         try_pin_init!(Self {
-            cache <- Opaque::try_ffi_init(|cache| {
+            cache <- Opaque::try_ffi_init(move |cache| {
                 // SAFETY: The slot is ours.
-                to_result(unsafe { bindings::dst_cache_init(cache, bindings::OVPN_GFP_ATOMIC) })
+                to_result(unsafe { bindings::dst_cache_init(cache, gfp.as_raw()) })
             }),
         }? Error)
     }
