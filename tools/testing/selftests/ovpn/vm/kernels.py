@@ -23,11 +23,12 @@ class Kernel:
     slower: int = 1
 
 
-# All reports of KASAN, not only the first; warnings shall not stop the run; the
-# scanning thread of kmemleak would only cost time (vm/leaks scans); a task that
-# starves on an emulated CPU is no hung task.
+# All reports of KASAN, not only the first; warnings shall not stop the run. With five
+# levels of page tables an interrupt at the wrong moment of the boot makes KASAN take all
+# memory for wild. A task that starves on an emulated CPU is no hung task.
 DEBUG_APPEND = (
-    "kasan.fault=report kasan_multi_shot panic_on_warn=0 kunit.enable=1 kunit.autorun=1 sysctl.kernel.hung_task_timeout_secs=300"
+    "kasan.fault=report kasan_multi_shot panic_on_warn=0 no5lvl kunit.enable=1 kunit.autorun=1 "
+    "sysctl.kernel.hung_task_timeout_secs=300"
 )
 
 
