@@ -27,6 +27,7 @@
 /* Of the family's specification. */
 enum { CMD_PEER_NEW = 1, CMD_PEER_GET = 3, CMD_PEER_DEL = 4, CMD_KEY_NEW = 6 };
 enum { A_IFINDEX = 1, A_PEER = 2, A_KEYCONF = 3 };
+
 enum {
 	PEER_ID = 1,
 	PEER_REMOTE_IPV4 = 2,
@@ -34,6 +35,7 @@ enum {
 	PEER_SOCKET = 6,
 	PEER_VPN_IPV4 = 8,
 };
+
 enum {
 	KEY_PEER_ID = 1,
 	KEY_SLOT = 2,
@@ -42,6 +44,7 @@ enum {
 	KEY_ENCRYPT = 5,
 	KEY_DECRYPT = 6,
 };
+
 enum { DIR_KEY = 1, DIR_NONCE = 2 };
 
 #define CIPHER_AES_GCM 1
