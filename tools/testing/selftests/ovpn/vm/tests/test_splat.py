@@ -37,6 +37,7 @@ HARMLESS = (
     "[    2.341076] clocksource: Watchdog remote CPU 1 read timed out",
     "[    5.619405] x86/mm: Checked W+X mappings: passed, no W+X pages found.",
     "[    1.000000] Kernel command line: console=ttyS0 panic=-1 oops=panic",
+    "[  127.837107] ref_tracker: memory allocation failure, unreliable refcount tracker.",
     "[    1.000000] debug: unmapping init memory",
     "no time stamp BUG: at all",
 )
