@@ -40,7 +40,8 @@ def run(ground: Ground, outcome: Outcome) -> None:
         _addresses(b, IN_A, IN_B)
         label = ground.scenario.label
         _peers(a, "create", sample, f"{label}.sample", [IN_A, outer[1], b.port(), ELSEWHERE, 1, 0])
-        grown = _peers(b, "create", (1, 1, peers), f"{label}.create", [IN_B, outer[0], a.port(), ELSEWHERE, stride, 1])
+        reach: list[object] = [IN_B, outer[0], a.port(), ELSEWHERE, stride, 1]
+        grown = _peers(b, "create", (1, 1, peers), f"{label}.create", reach)
         outcome.notes["bytes_per_peer"] = grown / peers
         for way, spread in (("rx", (IN_B, IN_A)), ("tx", (IN_A, IN_B))):
             spaces = ("a", "b") if way == "rx" else ("b", "a")
@@ -60,7 +61,9 @@ def _addresses(end: endpoint.Endpoint, own: str, others: str) -> None:
     end.space.ip("route", "add", f"{others}/{PREFIX[others]}", "dev", end.name)
 
 
-def _peers(end: endpoint.Endpoint, what: str, which: tuple[int, int, int], label: str, more: list[object] | None) -> int:
+def _peers(
+    end: endpoint.Endpoint, what: str, which: tuple[int, int, int], label: str, more: list[object] | None
+) -> int:
     """The program's work; returns by how much it made the free memory shrink."""
     words: list[object] = [PROGRAM, what, end.family.id, end.index, *which, label]
     if more is not None:

@@ -44,10 +44,14 @@ RX = {
 
 # The ciphers, and the glue that walks the packet for them: that too is a price of
 # the crypto interface, whoever calls it.
-CORE = re.compile(r"^(chacha_|hchacha_|__?poly1305|poly1305_|poly_|skcipher_|scatterwalk_|memcpy_(to|from)_scatterwalk|"
-                  r"kernel_fpu_|irq_fpu_usable|crypto_|__crypto_)")
-CORE_MODULES = {"aesni_intel", "libchacha", "libpoly1305", "libaes", "chacha", "chacha20poly1305", "ghash_clmulni_intel",
-                "gcm", "ctr", "cryptd", "libcurve25519", "libblake2s", "seqiv", "authenc", "echainiv"}
+CORE = re.compile(
+    r"^(chacha_|hchacha_|__?poly1305|poly1305_|poly_|skcipher_|scatterwalk_|memcpy_(to|from)_scatterwalk|"
+    r"kernel_fpu_|irq_fpu_usable|crypto_|__crypto_)"
+)
+CORE_MODULES = set(
+    "aesni_intel libaes ghash_clmulni_intel gcm ctr seqiv cryptd "
+    "chacha chacha20poly1305 libchacha libpoly1305 libcurve25519 libblake2s".split()
+)
 DRIVERS = {"ovpn", "wireguard", "esp4", "esp6", "macsec", "tun"}
 
 

@@ -34,7 +34,8 @@ def record(driver: str) -> int:
     """Writes the present figure down."""
     total = measure(driver)
     RECORD.write_text(json.dumps({"scenario": suite.GUARD[0].label, "total": round(total, 3)}) + "\n")
-    boot.say(f"recorded {total:.3f} instructions per byte in {RECORD.relative_to(paths.PROJECT)}; commit it with the reason")
+    where = RECORD.relative_to(paths.PROJECT)
+    boot.say(f"recorded {total:.3f} instructions per byte in {where}; commit it with the reason")
     return 0
 
 

@@ -28,7 +28,7 @@ def keep(found: list[Result], scenarios: list[Scenario], seed: int) -> None:
 def _file(scenarios: list[Scenario], seed: int) -> Path:
     """Named after everything that has a say: harness, guest, kernel, QEMU, plan."""
     key = hashlib.sha256(f"{build.qemu_version()} {seed} {Plan(scenarios).to_json()}".encode())
-    for file in sorted([*_sources()]):
+    for file in sorted(_sources()):
         key.update(f"{file} ".encode() + file.read_bytes())
     for name in ("vmlinuz", "guest", "modules"):
         stat = lab.existing(name).stat()
@@ -39,4 +39,5 @@ def _file(scenarios: list[Scenario], seed: int) -> Path:
 def _sources() -> list[Path]:
     tests = paths.PROJECT / "tools/testing/selftests/ovpn/lib"
     folders = (paths.BENCH / "plugin", paths.BENCH / "guest", paths.BENCH / "host", tests)
-    return [file for folder in folders for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    files = (file for folder in folders for file in folder.rglob("*"))
+    return [file for file in files if file.is_file() and "__pycache__" not in file.parts]

@@ -44,7 +44,8 @@ def render(ours: list[Result], theirs: list[Result]) -> str:
         mine, other = _figure(ours, label, figure), _figure(theirs, label, figure)
         limit = suite.LIMITS[figure] if label.startswith("aes") else None
         times = table.number(mine / limit) if mine and limit else "-"
-        rows.append((title, table.number(mine), table.number(other), table.ratio(mine, other), table.number(limit), times))
+        cells = (table.number(mine), table.number(other), table.ratio(mine, other), table.number(limit), times)
+        rows.append((title, *cells))
     return table.plain(("", "ours", "C", "ratio", "limit", "times limit"), rows)
 
 

@@ -45,6 +45,15 @@ SYSTEMS = (
 )
 PARTS = ("cipher", "stack", "driver")
 
+# Title, step, figure.
+PEER_STEPS = (
+    ("RX, a packet", "rx", "rx"),
+    ("TX, a packet", "tx", "tx"),
+    ("create a peer and its key", "create", "total"),
+    ("delete a peer", "delete", "total"),
+    ("dump a peer", "dump", "total"),
+)
+
 
 def flows(summary: Summary) -> list[tuple[str, ...]]:
     """Ours beside C, in instructions per byte."""
@@ -89,10 +98,8 @@ def systems(summary: Summary) -> list[tuple[str, ...]]:
 
 def peers(summary: Summary) -> list[tuple[str, ...]]:
     """A server with many peers: instructions for each packet, or for each peer, and memory."""
-    steps = (("RX, a packet", "rx", "rx"), ("TX, a packet", "tx", "tx"), ("create a peer and its key", "create", "total"),
-             ("delete a peer", "delete", "total"), ("dump a peer", "dump", "total"))
     rows = []
-    for title, step, figure in steps:
+    for title, step, figure in PEER_STEPS:
         for driver in ("ours", "c"):
             values = [summary.value(driver, f"peers-{count}.{step}", figure) for count in suite.PEERS]
             rows.append((f"{title}, {driver}", *(value.shown(0) if value else "-" for value in values)))

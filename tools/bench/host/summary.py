@@ -33,7 +33,10 @@ class Summary:
             for result in self.results
             if result.driver == driver and result.label == label and result.figures
         ]
-        return Value(median(found), (max(found) - min(found)) / median(found) if median(found) else 0) if found else None
+        if not found:
+            return None
+        middle = median(found)
+        return Value(middle, (max(found) - min(found)) / middle if middle else 0)
 
     def why_not(self, driver: str, label: str) -> str:
         """What the guest said instead of a figure."""

@@ -40,7 +40,7 @@ def bars(title: str, unit: str, pieces: Sequence[str], rows: Sequence[Bar]) -> s
         y, x = TOP + i * ROW, float(LABELS)
         body.append(_text(LABELS - 8, y + 16, row.name, "end"))
         for value, colour in zip(row.pieces, COLOURS):
-            body.append(f'<rect x="{x:.1f}" y="{y + 3}" width="{value * scale:.1f}" height="{ROW - 7}" fill="{colour}"/>')
+            body.append(_box(x, y + 3, value * scale, ROW - 7, colour))
             x += value * scale
         body.append(_text(x + 6, y + 16, f"{sum(row.pieces):.2f}"))
     return _document(title, unit, TOP + ROW * len(rows) + 30, body)
@@ -91,10 +91,14 @@ def _round_up(value: float) -> float:
 def _legend(names: Sequence[str]) -> str:
     found, x = [], 14.0
     for name, colour in zip(names, COLOURS):
-        found.append(f'<rect x="{x}" y="32" width="12" height="12" fill="{colour}"/>')
+        found.append(_box(x, 32, 12, 12, colour))
         found.append(_text(x + 17, 43, name))
         x += 40 + 7.2 * len(name)
     return "\n".join(found)
+
+
+def _box(x: float, y: float, width: float, height: float, colour: str) -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"/>'
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> str:

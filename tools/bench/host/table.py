@@ -29,5 +29,5 @@ def ratio(ours: float | None, other: float | None) -> str:
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *rest = (cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
-    return "  ".join([first, *rest]).rstrip()
+    others = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))
+    return "  ".join([row[0].ljust(widths[0]), *others]).rstrip()

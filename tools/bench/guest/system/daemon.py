@@ -53,8 +53,9 @@ class Daemon:
         protocol = f"{scenario.transport}{scenario.family}"
         if tcp:
             protocol += "-server" if end else "-client"
-        server, client = ["--tls-server", "--dh", "none", "--port", "1194"], ["--tls-client", "--remote", outer[1], "1194"]
-        role = server if end else [*client, "--nobind"]
+        server = ["--tls-server", "--dh", "none", "--port", "1194"]
+        client = ["--tls-client", "--remote", outer[1], "1194", "--nobind"]
+        role = server if end else client
         command = [
             *("ip", "netns", "exec", space.name, str(program), "--dev", f"tun{end}", "--dev-type", "tun"),
             *("--disable-dco", "--proto", protocol, *role),

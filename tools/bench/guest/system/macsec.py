@@ -23,7 +23,8 @@ class Macsec:
             space.ip("link", "add", "link", device, name, "type", "macsec", "port", "1", "encrypt", "on")
             space.ip("macsec", "add", name, "tx", "sa", "0", "pn", "1", "on", "key", f"0{end}", KEYS[end])
             space.ip("macsec", "add", name, "rx", *there)
-            space.ip("macsec", "add", name, "rx", *there, "sa", "0", "pn", "1", "on", "key", f"0{1 - end}", KEYS[1 - end])
+            key = ("key", f"0{1 - end}", KEYS[1 - end])
+            space.ip("macsec", "add", name, "rx", *there, "sa", "0", "pn", "1", "on", *key)
             space.ip("link", "set", name, "mtu", str(ground.scenario.mtu), "up")
             space.ip("address", "add", f"{INNER[end]}/{INNER[2]}", "dev", name)
 

@@ -77,5 +77,6 @@ def _configure(name: str, end: int, remote: str) -> None:
 
 def _sockaddr(address: str) -> bytes:
     if ":" in address:
-        return struct.pack("=H", socket.AF_INET6) + struct.pack(">HI16sI", PORT, 0, socket.inet_pton(socket.AF_INET6, address), 0)
+        binary = socket.inet_pton(socket.AF_INET6, address)
+        return struct.pack("=H", socket.AF_INET6) + struct.pack(">HI16sI", PORT, 0, binary, 0)
     return struct.pack("=H", socket.AF_INET) + struct.pack(">H4s8x", PORT, socket.inet_aton(address))
