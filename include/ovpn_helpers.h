@@ -111,7 +111,7 @@ bool ovpn_helper_rt6_gateway(const struct rt6_info *rt, struct in6_addr *gateway
 const struct rt6_info *ovpn_helper_dst_rt6_info(const struct dst_entry *dst);
 void ovpn_helper_rt_put(struct rtable *rt);
 void ovpn_helper_dst_hold(struct dst_entry *dst);
-bool ovpn_helper_dst_segments_udp(const struct dst_entry *dst);
+bool ovpn_helper_dst_segments_udp(const struct dst_entry *dst, unsigned int len);
 int ovpn_helper_ip4_hoplimit(const struct rtable *rt);
 int ovpn_helper_ip6_hoplimit(const struct dst_entry *dst);
 

@@ -41,9 +41,10 @@ void ovpn_helper_dst_hold(struct dst_entry *dst)
 	dst_hold(dst);
 }
 
-bool ovpn_helper_dst_segments_udp(const struct dst_entry *dst)
+bool ovpn_helper_dst_segments_udp(const struct dst_entry *dst, unsigned int len)
 {
-	return READ_ONCE(dst_dev_rcu((struct dst_entry *)dst)->features) & NETIF_F_GSO_UDP_L4;
+	return READ_ONCE(dst_dev_rcu((struct dst_entry *)dst)->features) & NETIF_F_GSO_UDP_L4 &&
+	       dst_mtu(dst) >= len;
 }
 
 int ovpn_helper_ip4_hoplimit(const struct rtable *rt)

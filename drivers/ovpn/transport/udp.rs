@@ -55,6 +55,8 @@ use kernel_ext::{
 };
 
 const UDP_HEADER_LEN: usize = 8;
+const IPV4_HEADER_LEN: u32 = 20;
+const IPV6_HEADER_LEN: u32 = 40;
 
 /// What we keep per socket: the interface that it belongs to.
 pub struct Carrier(pub DeviceRef<Tunnel>);
@@ -212,17 +214,19 @@ impl<'a> Way<'a> {
         })
     }
 
-    /// Whether a packet of many records may go this way: datagrams must have checksums to be cut,
-    /// and the device must be one that cuts them.
+    /// Whether a packet of many records of `record_len` bytes may go this way: datagrams must have
+    /// checksums to be cut, the device must be one that cuts them, and none may need fragments.
     ///
-    /// On others the stack would cut the packet before the device queues it, and its charge to the
+    /// Otherwise the stack would cut the packet before the device queues it, and its charge to the
     /// sending socket would end there: TCP would fill the queue until it overflows.
     #[inline]
-    pub fn takes_aggregates(&self) -> bool {
+    pub fn takes_aggregates(&self, record_len: usize) -> bool {
+        // CAST: At most a page.
+        let len = UDP_HEADER_LEN.saturating_add(record_len) as u32;
         self.params.has_checksums()
             && match &self.route {
-                Route::V4(route, _) => route.segments_udp(),
-                Route::V6(route, _) => route.segments_udp(),
+                Route::V4(route, _) => route.segments_udp(len.saturating_add(IPV4_HEADER_LEN)),
+                Route::V6(route, _) => route.segments_udp(len.saturating_add(IPV6_HEADER_LEN)),
             }
     }
 

@@ -95,8 +95,9 @@ pub(super) fn send(
         count_unsent(dev, packets, DropCause::TxNoRoute, bh);
         return Ok(());
     };
-    let mut plan = match way.takes_aggregates() {
-        true => Batches::new(packets, OVERHEAD.saturating_add(burst.packet_len())),
+    let record_len = OVERHEAD.saturating_add(burst.packet_len());
+    let mut plan = match way.takes_aggregates(record_len) {
+        true => Batches::new(packets, record_len),
         false => Batches::singly(packets),
     };
     while let Some(batch) = plan.next() {

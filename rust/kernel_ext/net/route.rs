@@ -133,11 +133,12 @@ impl Route4 {
 }
 
 impl Route4 {
-    /// Whether the device that it leads out by segments UDP itself, or passes the work on.
+    /// Whether the device that it leads out by segments UDP itself, or passes the work on: datagrams
+    /// of `len` bytes with their IP header, which must not need fragments.
     #[inline]
-    pub fn segments_udp(&self) -> bool {
+    pub fn segments_udp(&self, len: u32) -> bool {
         // SAFETY: By the type invariant.
-        unsafe { bindings::dst_segments_udp(&raw const (*self.as_ptr()).dst) }
+        unsafe { bindings::dst_segments_udp(&raw const (*self.as_ptr()).dst, len) }
     }
 }
 
@@ -213,11 +214,12 @@ impl Route6 {
 }
 
 impl Route6 {
-    /// Whether the device that it leads out by segments UDP itself, or passes the work on.
+    /// Whether the device that it leads out by segments UDP itself, or passes the work on: datagrams
+    /// of `len` bytes with their IP header, which must not need fragments.
     #[inline]
-    pub fn segments_udp(&self) -> bool {
+    pub fn segments_udp(&self, len: u32) -> bool {
         // SAFETY: By the type invariant.
-        unsafe { bindings::dst_segments_udp(self.as_ptr()) }
+        unsafe { bindings::dst_segments_udp(self.as_ptr(), len) }
     }
 }
 
