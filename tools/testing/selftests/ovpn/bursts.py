@@ -89,9 +89,14 @@ def fragments() -> None:
 
 @ktap.case("records longer than a page arrive one by one")
 def long_records() -> None:
-    """The stack cuts these bursts."""
+    """The stack cuts these bursts. The longest record is one of 45 fragments."""
     single(Setting(mtu=8900, lower_mtu=9000), (4,))
     single(Setting(over=6, mtu=8900, lower_mtu=9000), (6,))
+    with pair(GROUND, Setting(mtu=65_000)) as made:
+        longest = flow.Datagrams(made)
+        for total in (26_000, 64_000):
+            longest.burst(total)
+        longest.close()
 
 
 @ktap.case("ethtool -K tun0 tx-udp-segmentation off turns it off, and on again")
