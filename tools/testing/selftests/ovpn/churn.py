@@ -81,6 +81,11 @@ def talk(number: int, dice: random.Random, until: float) -> list[str]:
     return []
 
 
+def abort_at_close(tcp: socket.socket) -> None:
+    """Else it would go on sending for minutes, and keep its namespace so long."""
+    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def stream(number: int, dice: random.Random, until: float) -> list[str]:
     """TCP through the tunnels: large bursts, and connections that hang when the tunnel goes."""
     del number
@@ -89,6 +94,7 @@ def stream(number: int, dice: random.Random, until: float) -> list[str]:
         with LEFT.inside():
             sender = socket.socket()
         sender.settimeout(1)
+        abort_at_close(sender)
         with contextlib.suppress(OSError), sender:
             sender.connect((f"10.{dice.randrange(len(LINKS))}.0.2", SINK_PORT))
             for _ in range(64):
@@ -109,6 +115,7 @@ def sink(number: int, dice: random.Random, until: float) -> list[str]:
         with contextlib.suppress(OSError):
             taken, _ = listener.accept()
             taken.settimeout(1)
+            abort_at_close(taken)
             with taken:
                 while data := taken.recv(1 << 16):
                     total += len(data)
