@@ -47,7 +47,7 @@ static void *room(struct message *m, size_t length)
 }
 
 void message_begin(struct message *m, unsigned int family, unsigned int command,
-		   unsigned int flags)
+		   unsigned int flags, unsigned int number)
 {
 	struct nlmsghdr *head;
 	struct genlmsghdr *command_head;
@@ -56,6 +56,7 @@ void message_begin(struct message *m, unsigned int family, unsigned int command,
 	head = room(m, sizeof(*head));
 	head->nlmsg_type = family;
 	head->nlmsg_flags = NLM_F_REQUEST | flags;
+	head->nlmsg_seq = number;
 	command_head = room(m, sizeof(*command_head));
 	command_head->cmd = command;
 	command_head->version = 1;
@@ -120,7 +121,6 @@ void message_send(struct message *m)
 	struct nlmsghdr *last = (void *)(m->data + m->begin);
 
 	last->nlmsg_flags |= NLM_F_ACK;
-	last->nlmsg_seq = 1;
 	transmit(m);
 	for (;;) {
 		unsigned int left = answers(m);
@@ -131,9 +131,11 @@ void message_send(struct message *m)
 
 			if (head->nlmsg_type != NLMSG_ERROR)
 				continue;
-			if (error->error)
+			if (error->error) {
+				fprintf(stderr, "peers: number %u\n", head->nlmsg_seq);
 				fail("a request", -error->error);
-			if (head->nlmsg_seq == 1)
+			}
+			if (error->msg.nlmsg_flags & NLM_F_ACK)
 				return;
 		}
 	}

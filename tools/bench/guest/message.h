@@ -10,8 +10,9 @@
 struct message;
 
 struct message *message_open(void);
+/* The number comes back with an answer. */
 void message_begin(struct message *m, unsigned int family, unsigned int command,
-		   unsigned int flags);
+		   unsigned int flags, unsigned int number);
 void message_put(struct message *m, unsigned int type, const void *value, size_t length);
 void message_u32(struct message *m, unsigned int type, uint32_t value);
 size_t message_nest(struct message *m, unsigned int type);

@@ -79,7 +79,7 @@ static void put_peer(struct message *m, const struct wanted *w, unsigned int num
 	uint16_t port = htons(w->port);
 	size_t nest;
 
-	message_begin(m, w->family, CMD_PEER_NEW, 0);
+	message_begin(m, w->family, CMD_PEER_NEW, 0, number);
 	message_u32(m, A_IFINDEX, w->ifindex);
 	nest = message_nest(m, A_PEER);
 	message_u32(m, PEER_ID, number);
@@ -95,7 +95,7 @@ static void put_key(struct message *m, const struct wanted *w, unsigned int numb
 {
 	size_t nest;
 
-	message_begin(m, w->family, CMD_KEY_NEW, 0);
+	message_begin(m, w->family, CMD_KEY_NEW, 0, number);
 	message_u32(m, A_IFINDEX, w->ifindex);
 	nest = message_nest(m, A_KEYCONF);
 	message_u32(m, KEY_PEER_ID, number);
@@ -112,7 +112,7 @@ static void put_delete(struct message *m, const struct wanted *w, unsigned int n
 {
 	size_t nest;
 
-	message_begin(m, w->family, CMD_PEER_DEL, 0);
+	message_begin(m, w->family, CMD_PEER_DEL, 0, number);
 	message_u32(m, A_IFINDEX, w->ifindex);
 	nest = message_nest(m, A_PEER);
 	message_u32(m, PEER_ID, number);
@@ -143,7 +143,7 @@ static void dump(const struct wanted *w)
 	struct message *m = message_open();
 	unsigned int peers;
 
-	message_begin(m, w->family, CMD_PEER_GET, NLM_F_DUMP);
+	message_begin(m, w->family, CMD_PEER_GET, NLM_F_DUMP, 0);
 	message_u32(m, A_IFINDEX, w->ifindex);
 	message_finish(m);
 	peers = message_dump(m);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +30,7 @@ def run(driver: str, command: str, target: Path, seeds: tuple[int, ...] = suite.
     began = time.monotonic()
     facts = circumstances.gather(command)
     found: list[Result] = []
+    driver = _snapshot(suite.module_of(driver))
     jobs = _jobs(driver, seeds)
     for i, (name, module, scenarios, seed, memory) in enumerate(jobs):
         boot.say(f"boot {i + 1} of {len(jobs)}, {(time.monotonic() - began) / 60:.0f} minutes so far")
@@ -68,6 +70,15 @@ def complain(found: list[Result]) -> int:
         elif result.outcome.retransmits:
             boot.say(f"{result.driver}: {result.label}, seed {result.seed}: {result.outcome.retransmits} retransmits")
     return 1 if any(result.failed() for result in found) else 0
+
+
+def _snapshot(module: str) -> str:
+    """A copy: the module may be built anew while this runs, and all boots must have the same."""
+    if module == "intree":
+        return "c"
+    copy = paths.cache() / "under-test.ko"
+    shutil.copyfile(module, copy)
+    return str(copy)
 
 
 def _jobs(driver: str, seeds: tuple[int, ...]) -> list[tuple[str, str, list[Scenario], int, int]]:
