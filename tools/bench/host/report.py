@@ -6,6 +6,7 @@ from __future__ import annotations
 import suite
 import svg
 import table
+from results import PER_PACKET
 from summary import Summary, Value
 from wall import Wall
 
@@ -43,6 +44,8 @@ SYSTEMS = (
     ("openvpn --disable-dco, AES-128-GCM", "none", "openvpn"),
     ("openvpn --disable-dco, ChaCha20", "none", "openvpn-chacha"),
 )
+# In user space only AES has instructions of its own to be told by.
+CIPHER_UNKNOWN = {"openvpn-chacha"}
 PARTS = ("cipher", "stack", "driver")
 
 # Title, step, figure.
@@ -92,6 +95,8 @@ def systems(summary: Summary) -> list[tuple[str, ...]]:
         total = found["total"]
         cells = [value.shown() if value else "-" for value in found.values()]
         cells[0] = _or_why(summary, total, driver, label)
+        if label in CIPHER_UNKNOWN:
+            cells[3:] = ["-", "-", cells[5]]
         rows.append((title, *cells, _ratio(total, ours), f"{100 * total.spread:.1f} %" if total else "-"))
     return rows
 
@@ -101,14 +106,20 @@ def peers(summary: Summary) -> list[tuple[str, ...]]:
     rows = []
     for title, step, figure in PEER_STEPS:
         for driver in ("ours", "c"):
-            values = [summary.value(driver, f"peers-{count}.{step}", figure) for count in suite.PEERS]
-            rows.append((f"{title}, {driver}", *(value.shown(0) if value else "-" for value in values)))
+            cells = [_peers_cell(summary, driver, count, step, figure) for count in suite.PEERS]
+            rows.append((f"{title}, {driver}", *cells))
     for driver in ("ours", "c"):
         notes = [summary.note(driver, f"peers-{count}.create", "bytes_per_peer") for count in suite.PEERS]
         # One peer is less than what the allocators hand out at once.
         cells = [table.number(note, 0) if note and count > 1 else "-" for note, count in zip(notes, suite.PEERS)]
         rows.append((f"bytes a peer, {driver}", *cells))
     return rows
+
+
+def _peers_cell(summary: Summary, driver: str, count: int, step: str, figure: str) -> str:
+    value = summary.value(driver, f"peers-{count}.{step}", figure)
+    # A single request is less than what else goes on meanwhile.
+    return value.shown(0) if value and (count > 1 or step in PER_PACKET) else "-"
 
 
 FLOW_HEAD = COLUMNS

@@ -50,7 +50,7 @@ def lines(title: str, unit: str, rows: Sequence[Line]) -> str:
     """Lines from zero; the horizontal axis counts in tens."""
     height, left, right = 300, 70, WIDTH - 30
     points = [point for row in rows for point in row.points]
-    highest = _round_up(max(y for _, y in points))
+    highest = 4 * _round_up(max(y for _, y in points) / 4, (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10))
     decades = max(1.0, math.log10(max(x for x, _ in points)))
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -82,10 +82,10 @@ def _ticks(highest: float, scale: float, bottom: int) -> list[str]:
     return found
 
 
-def _round_up(value: float) -> float:
-    """The next number that is 1, 2 or 5 at a power of ten."""
+def _round_up(value: float, factors: Sequence[float] = (1, 2, 5, 10)) -> float:
+    """The next number that is one of the factors at a power of ten."""
     power = 10 ** math.floor(math.log10(value)) if value > 0 else 1
-    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= value))
+    return float(next(factor * power for factor in factors if factor * power >= value))
 
 
 def _legend(names: Sequence[str]) -> str:
