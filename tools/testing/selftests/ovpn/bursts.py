@@ -47,8 +47,12 @@ def flows(setting: Setting, inners: tuple[int, ...] = (4, 6)) -> list[Passed]:
 
 def bursts(setting: Setting, inners: tuple[int, ...] = (4, 6)) -> None:
     """They must have been sent together."""
-    for passed in flows(setting, inners):
-        passed.must_be_bursts()
+    for number, passed in enumerate(flows(setting, inners)):
+        # TCP and UDP take turns.
+        if number % 2:
+            passed.must_be_bursts(8)
+        else:
+            passed.must_be_bursts()
 
 
 def single(setting: Setting, inners: tuple[int, ...] = (4, 6)) -> None:

@@ -45,7 +45,7 @@ arrives() {
 	echo "# $records records in $packets packets"
 	if [ "$segmentation" = on ]; then
 		# A slow receiver does not let them become long.
-		[ $((packets * 3)) -lt $((records * 2)) ] || fail "$records records went in $packets packets, not in bursts"
+		[ $((packets * 5)) -lt $((records * 4)) ] || fail "$records records went in $packets packets, not in bursts"
 	else
 		[ "$packets" -ge "$records" ] || fail "$records records went in $packets packets"
 	fi
