@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 # pylint: disable=wrong-import-position
 import ktap
-from endpoint import Endpoint, vpn
+from endpoint import Endpoint, close_all, vpn
 from ground import LEFT4, LEFT6, RIGHT4, RIGHT6, Ground
 from namespace import Namespace, load_module
 
@@ -58,6 +58,6 @@ for each in CIPHERS:
         ktap.case(f"{each} over {over}")(lambda each=each, over=over: passes(each, over))
 
 if __name__ == "__main__":
-    code = ktap.run()
+    code = ktap.run(close_all)
     GROUND.close()
     sys.exit(code)

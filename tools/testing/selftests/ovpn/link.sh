@@ -212,6 +212,7 @@ goes_with_its_namespace() {
 
 module_load
 at_end module_unload
+case_tidy netns_tidy
 case_add "without a mode a link is peer to peer" default_mode
 case_add "links of both modes come and go" both_modes
 case_add "other modes and taken names are refused" no_other_mode

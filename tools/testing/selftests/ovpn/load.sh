@@ -120,6 +120,7 @@ genl_family_known() {
 
 cd "$here"
 module_unload
+case_tidy netns_tidy
 case_add "the file says who it is" says_who_it_is
 case_add "the module that gets loaded is that file" is_the_one_we_mean
 case_add "loads and unloads $ROUNDS times" loads_and_unloads

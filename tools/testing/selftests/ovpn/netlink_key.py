@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import family as ov
 import ktap
 import nl
-from endpoint import Endpoint, direction, vpn
+from endpoint import Endpoint, close_all, direction, vpn
 from namespace import Namespace, load_module
 
 REMOTE = ("192.0.2.2", 1194)
@@ -108,6 +108,6 @@ def expect_key(end: Endpoint, slot: ov.Slot, key_id: int, cipher: ov.Cipher) -> 
 
 
 if __name__ == "__main__":
-    code = ktap.run()
+    code = ktap.run(close_all)
     SPACE.delete()
     sys.exit(code)

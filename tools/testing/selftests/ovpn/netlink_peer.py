@@ -15,7 +15,7 @@ import family as ov
 import ktap
 import link
 import nl
-from endpoint import Endpoint, keepalive, peer_attrs, udp_socket, vpn
+from endpoint import Endpoint, close_all, keepalive, peer_attrs, udp_socket, vpn
 from namespace import Namespace, load_module
 
 REMOTE = ("192.0.2.2", 1194)
@@ -160,8 +160,7 @@ def torn_down() -> None:
     attrs = peer_attrs(1, REMOTE, end.socket, vpn("10.0.0.1"))
     other.family.peer(ov.Cmd.PEER_NEW, other.index, *attrs)
     other.close()
-    end.socket.close()
-    end.family.close()
+    end.outlive()
 
 
 @ktap.case("peer to peer: a new peer replaces the old one, carrier follows the peer")
@@ -199,6 +198,6 @@ def expect_deleted(end: Endpoint, peers: list[int], reason: ov.Reason) -> None:
 
 
 if __name__ == "__main__":
-    code = ktap.run()
+    code = ktap.run(close_all)
     SPACE.delete()
     sys.exit(code)

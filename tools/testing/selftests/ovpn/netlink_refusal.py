@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import family as ov
 import ktap
 import nl
-from endpoint import Endpoint, keepalive, peer_attrs, vpn
+from endpoint import Endpoint, close_all, keepalive, peer_attrs, vpn
 from namespace import Namespace, load_module
 
 REMOTE = ("192.0.2.2", 1194)
@@ -172,6 +172,6 @@ def no_permission() -> None:
 
 
 if __name__ == "__main__":
-    code = ktap.run()
+    code = ktap.run(close_all)
     SPACE.delete()
     sys.exit(code)

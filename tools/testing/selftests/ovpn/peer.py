@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import family as ov
 import ktap
 import nl
-from endpoint import keepalive, udp_socket, vpn
+from endpoint import close_all, keepalive, udp_socket, vpn
 from ground import Ground
 from namespace import load_module
 from wiretap import DATA_V2, IP_UDP, OVERHEAD, Tunnel, flipped, header
@@ -106,6 +106,8 @@ def keepalives() -> None:
         made.deliver(record)
         seen += 1
     ktap.note(f"{seen} keepalives in 7 s")
+    # Raises if it is gone, and then its records would end in the socket, undropped.
+    made.right.get(1)
     made.nothing_arrives()
     ktap.equal("drops counted", made.right.counter("rx_dropped"), 0)
     heard = made.right.family.notification(8)
@@ -144,6 +146,6 @@ def tally(peer: dict[int, bytes], way: str) -> tuple[int, ...]:
 
 
 if __name__ == "__main__":
-    code = ktap.run()
+    code = ktap.run(close_all)
     GROUND.close()
     sys.exit(code)

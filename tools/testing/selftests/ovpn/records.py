@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 # pylint: disable=wrong-import-position
 import family as ov
 import ktap
+from endpoint import close_all
 from ground import Ground
 from namespace import load_module
 from wiretap import DATA_V1, DATA_V2, IP_UDP, OVERHEAD, flipped, header
@@ -160,6 +161,6 @@ def no_key() -> None:
 
 
 if __name__ == "__main__":
-    code = ktap.run()
+    code = ktap.run(close_all)
     GROUND.close()
     sys.exit(code)

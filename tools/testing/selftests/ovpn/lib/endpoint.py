@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 
 import family as ov
@@ -26,12 +27,24 @@ def cipher_of(name: str) -> tuple[ov.Cipher, int]:
     return ov.Cipher.CHACHA20_POLY1305, 32
 
 
+_OPEN: list[Endpoint] = []
+
+
+def close_all() -> None:
+    """Closes what a failed case has left open, so that the next one starts clean."""
+    for end in _OPEN[:]:
+        with contextlib.suppress(OSError):
+            end.close()
+    _OPEN.clear()
+
+
 class Endpoint:
     """A link in a namespace together with the UDP socket it sends from."""
 
     def __init__(self, space: Namespace, name: str, mode: str, bind: str) -> None:
         self.space = space
         self.name = name
+        _OPEN.append(self)
         with space.inside():
             link.add(name, link.MODES[mode])
             self.index = link.index(name)
@@ -87,8 +100,15 @@ class Endpoint:
 
     def close(self) -> None:
         """Deletes the link and closes what is open."""
-        with self.space.inside():
-            link.delete(self.name)
+        try:
+            with self.space.inside():
+                link.delete(self.name)
+        finally:
+            self.outlive()
+
+    def outlive(self) -> None:
+        """Closes what is open, for a link that is gone already."""
+        _OPEN.remove(self)
         self.socket.close()
         self.family.close()
 

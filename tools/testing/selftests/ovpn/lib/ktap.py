@@ -52,8 +52,8 @@ def refused(number: int, action: Callable[[], object]) -> nl.NetlinkError:
     fail(f"was done, wanted to be refused with {os.strerror(number)}")
 
 
-def run() -> int:
-    """Runs all cases; the exit code of the test comes back."""
+def run(tidy: Callable[[], None] = lambda: None) -> int:
+    """Runs all cases, tidies up after one that failed; the exit code of the test comes back."""
     print(f"TAP version 13\n1..{len(_CASES)}", flush=True)
     failed = 0
     for number, (description, function) in enumerate(_CASES, 1):
@@ -65,6 +65,7 @@ def run() -> int:
             note(_kernel_log())
             verdict = "not ok"
             failed += 1
+            tidy()
         print(f"{verdict} {number} {description}", flush=True)
     passed = len(_CASES) - failed
     print(f"# Totals: pass:{passed} fail:{failed} xfail:0 xpass:0 skip:0 error:0")

@@ -47,3 +47,9 @@ netns_down() {
 		fi
 	done
 }
+
+# All links of kind ovpn in the first namespace, and the two namespaces.
+netns_tidy() {
+	ip -j link show type ovpn | jq -r '.[].ifname' | xargs -rn 1 ip link delete
+	netns_down
+}

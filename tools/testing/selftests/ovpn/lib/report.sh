@@ -19,6 +19,7 @@ _report_find_ktap() {
 }
 
 REPORT_CASES=()
+REPORT_TIDY=true
 
 # fail WHAT..: ends the case that runs now.
 fail() {
@@ -53,6 +54,11 @@ refused() {
 	fi
 }
 
+# case_tidy CMD: run after a case that failed, so that the next one starts clean.
+case_tidy() {
+	REPORT_TIDY=$1
+}
+
 # case_add DESCRIPTION CMD..: cases run in the order they were added.
 case_add() {
 	local description=$1
@@ -79,6 +85,7 @@ _report_case() {
 	else
 		sed 's/^\(# \)\?/# /' "$log"
 		report_logs
+		"$REPORT_TIDY" >/dev/null 2>&1 || true
 		ktap_test_fail "$description"
 	fi
 }
