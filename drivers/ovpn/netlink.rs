@@ -36,7 +36,8 @@ use kernel_ext::{
         netlink::{
             Attr,
             Attrs,
-            ExtAck, //
+            ExtAck,
+            Policy, //
         }, //
     },
     sync::rcu::RcuArc,
@@ -90,6 +91,17 @@ fn device(request: &Request<'_>) -> Result<DeviceRef<Tunnel>> {
             "the interface is not an ovpn one"
         )),
     }
+}
+
+/// The interface that a request is about, and what is in its nest number `nest`.
+fn target<'a, const N: usize>(
+    request: &Request<'a>,
+    nest: u32,
+    policy: &'static [Policy; N],
+) -> Result<(DeviceRef<Tunnel>, Attrs<'a, N>)> {
+    let dev = device(request)?;
+    let attrs = request.require(nest)?.nested(policy, request.extack())?;
+    Ok((dev, attrs))
 }
 
 /// The peer that the attribute `id` names.

@@ -6,12 +6,12 @@
 //! the slots when the peer has the key, too, and deletes the old one some time later.
 
 use super::{
-    device,
     explain,
     find,
     number,
     only,
     policy,
+    target,
     FAMILY, //
 };
 use crate::{
@@ -65,11 +65,8 @@ pub enum New {}
 
 impl Do for New {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_KEYCONF)?
-            .nested(&policy::KEYCONF, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_KEYCONF, &policy::KEYCONF)?;
         let peer_id = attrs.require(OVPN_A_KEYCONF_PEER_ID, extack)?;
         let slot = slot(attrs.require(OVPN_A_KEYCONF_SLOT, extack)?)?;
         let id =
@@ -102,11 +99,8 @@ pub enum Get {}
 
 impl Do for Get {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_KEYCONF)?
-            .nested(&policy::KEYCONF_GET, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_KEYCONF, &policy::KEYCONF_GET)?;
         let peer_id = attrs.require(OVPN_A_KEYCONF_PEER_ID, extack)?;
         let slot = slot(attrs.require(OVPN_A_KEYCONF_SLOT, extack)?)?;
         only(
@@ -139,11 +133,8 @@ pub enum Swap {}
 
 impl Do for Swap {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_KEYCONF)?
-            .nested(&policy::KEYCONF_SWAP_INPUT, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_KEYCONF, &policy::KEYCONF_SWAP_INPUT)?;
         let peer_id = attrs.require(OVPN_A_KEYCONF_PEER_ID, extack)?;
         find(&dev, peer_id, extack)?.keys.swap();
         Ok(())
@@ -155,11 +146,8 @@ pub enum Del {}
 
 impl Do for Del {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_KEYCONF)?
-            .nested(&policy::KEYCONF_DEL_INPUT, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_KEYCONF, &policy::KEYCONF_DEL_INPUT)?;
         let peer_id = attrs.require(OVPN_A_KEYCONF_PEER_ID, extack)?;
         let slot = slot(attrs.require(OVPN_A_KEYCONF_SLOT, extack)?)?;
         find(&dev, peer_id, extack)?.keys.delete(slot);

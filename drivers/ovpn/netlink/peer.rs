@@ -3,7 +3,10 @@
 //! Making, changing and deleting peers.
 
 use super::{
-    device, explain, find, number, policy,
+    explain,
+    find,
+    number,
+    policy,
     rules::{
         self,
         Errno,
@@ -12,6 +15,7 @@ use super::{
         PeerSettings,
         Reject, //
     },
+    target, //
 };
 use crate::{
     device::Tunnel,
@@ -160,11 +164,8 @@ pub enum New {}
 
 impl Do for New {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_PEER)?
-            .nested(&policy::PEER_NEW_INPUT, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_PEER, &policy::PEER_NEW_INPUT)?;
         let mode = dev.data().mode();
         let settings = settings(&attrs, mode, extack)?;
         let fd = number(attrs.require(OVPN_A_PEER_SOCKET, extack)?)?;
@@ -188,11 +189,8 @@ pub enum Set {}
 
 impl Do for Set {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_PEER)?
-            .nested(&policy::PEER_SET_INPUT, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_PEER, &policy::PEER_SET_INPUT)?;
         let mode = dev.data().mode();
         let settings = settings(&attrs, mode, extack)?;
         let peer = find(&dev, attrs.require(OVPN_A_PEER_ID, extack)?, extack)?;
@@ -224,11 +222,8 @@ pub enum Del {}
 
 impl Do for Del {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_PEER)?
-            .nested(&policy::PEER_DEL_INPUT, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_PEER, &policy::PEER_DEL_INPUT)?;
         let peer = find(&dev, attrs.require(OVPN_A_PEER_ID, extack)?, extack)?;
         if dev
             .data()

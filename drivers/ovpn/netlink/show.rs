@@ -7,6 +7,7 @@ use super::{
     find,
     only,
     policy,
+    target,
     FAMILY, //
 };
 use crate::{
@@ -125,11 +126,8 @@ pub enum Get {}
 
 impl Do for Get {
     fn run(request: &Request<'_>) -> Result {
-        let dev = device(request)?;
         let extack = request.extack();
-        let attrs = request
-            .require(OVPN_A_PEER)?
-            .nested(&policy::PEER, extack)?;
+        let (dev, attrs) = target(request, OVPN_A_PEER, &policy::PEER)?;
         let id = attrs.require(OVPN_A_PEER_ID, extack)?;
         only(&attrs, &[OVPN_A_PEER_ID], extack)?;
         let peer = find(&dev, id, extack)?;
