@@ -32,6 +32,8 @@ class Scenario:
     # Of the bare veth: whether TCP bursts cross uncut.
     tso: bool = False
     kind: str = "tcp"
+    # How often the traffic runs, for the check by the clock.
+    repeat: int = 1
     flows: int = 1
     warmup: int = 8 * MIB
     amount: int = 16 * MIB

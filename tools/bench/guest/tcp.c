@@ -70,15 +70,21 @@ static void send_bytes(int fd, const void *buffer, uint64_t bytes)
 	}
 }
 
-/* A run with losses is not comparable, so it says what it had. */
-static void tell(int fd)
+static struct tcp_info how_it_goes(int fd)
 {
 	struct tcp_info info;
 	socklen_t length = sizeof(info);
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length))
 		die("asking TCP how it went");
-	printf("tcp retransmits %u mss %u\n", info.tcpi_total_retrans, info.tcpi_snd_mss);
+	return info;
+}
+
+/* A run with losses is not comparable, so it says what it had. */
+static void tell(const struct tcp_info *before, const struct tcp_info *after)
+{
+	printf("tcp retransmits %u mss %u\n", after->tcpi_total_retrans - before->tcpi_total_retrans,
+	       after->tcpi_snd_mss);
 	fflush(stdout);
 }
 
@@ -86,14 +92,17 @@ void tcp_send(struct flow *f, unsigned int index)
 {
 	int fd = new_socket(f, SOCK_STREAM);
 	void *buffer = block();
+	struct tcp_info before, after;
 
 	if (connect(fd, (void *)&f->peer, f->peer_length))
 		die("connecting");
 	wait_for(f, PHASE_WARMUP);
 	send_bytes(fd, buffer, f->warmup);
 	wait_for(f, PHASE_MEASURED);
+	before = how_it_goes(fd);
 	send_bytes(fd, buffer, f->amount);
 	wait_for(f, PHASE_END);
-	tell(fd);
+	after = how_it_goes(fd);
+	tell(&before, &after);
 	close(fd);
 }
