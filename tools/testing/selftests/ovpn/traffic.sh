@@ -84,8 +84,7 @@ grown() {
 
 runs() {
 	local way rate
-	iperf_server "$NS_SERVER" "$TUN_SERVER4" 5201
-	iperf_server "$NS_SERVER" "$TUN_SERVER4" 5210
+	iperf_server "$NS_SERVER" "$TUN_SERVER4"
 	for way in --bidir --reverse "--udp --bitrate 5M --length 1300"; do
 		# shellcheck disable=SC2086
 		rate=$(iperf_run "$NS_CLIENT" "$TUN_SERVER4" 3 $way)
@@ -94,9 +93,18 @@ runs() {
 	done
 }
 
+# Each flood has servers of its own: one whose client vanished in the middle
+# of a test calls itself busy for as long as that test was to last.
+flood() {
+	iperf_server_stop
+	iperf_server "$NS_SERVER" "$TUN_SERVER4" 5201
+	iperf_server "$NS_SERVER" "$TUN_SERVER4" 5210
+	flood_start "$NS_CLIENT" "$TUN_SERVER4"
+}
+
 stays_loaded() {
 	module_is_ours || return 0
-	flood_start "$NS_CLIENT" "$TUN_SERVER4"
+	flood
 	for _ in 1 2 3; do
 		refused rmmod ovpn
 	done
@@ -107,7 +115,7 @@ stays_loaded() {
 
 reconnects() {
 	local before
-	flood_start "$NS_CLIENT" "$TUN_SERVER4"
+	flood
 	for _ in 1 2; do
 		before=$(openvpn_log_count client "$COMPLETED")
 		kill -USR1 "$(cat "$WORK/client.job")"
@@ -118,7 +126,7 @@ reconnects() {
 }
 
 killed_and_restarted() {
-	flood_start "$NS_CLIENT" "$TUN_SERVER4"
+	flood
 	openvpn_stop client KILL
 	retry 20 link_is_gone || clear_link
 	flood_stop
@@ -144,7 +152,7 @@ one_peer() {
 }
 
 loses_its_link() {
-	flood_start "$NS_CLIENT" "$TUN_SERVER4"
+	flood
 	clear_link
 	link_is_gone || fail "the link is still there"
 	sleep 1
@@ -156,7 +164,7 @@ loses_its_link() {
 }
 
 server_loses_its_link() {
-	flood_start "$NS_CLIENT" "$TUN_SERVER4"
+	flood
 	ip -n "$NS_SERVER" link delete "$TUN_DEV"
 	sleep 1
 	flood_stop

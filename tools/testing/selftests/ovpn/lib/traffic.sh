@@ -43,16 +43,27 @@ ping_result() {
 # iperf_server NAMESPACE ADDRESS [PORT]
 iperf_server() {
 	local out=$WORK/iperf-server.${3:-5201}.out
+	# What an earlier one said is not the answer to whether this one listens.
+	rm -f "$out"
 	ip netns exec "$1" iperf3 --server --bind "$2" --port "${3:-5201}" --forceflush \
 		>"$out" 2>&1 3>&- </dev/null &
 	echo $! >>"$WORK/iperf-server.pids"
 	retry 20 grep -q "Server listening" "$out" || fail "iperf3 does not listen on $2: $(cat "$out")"
 }
 
+# Waits for their end: the next one wants the same ports.
 iperf_server_stop() {
 	[ -e "$WORK/iperf-server.pids" ] || return 0
 	xargs -r kill -9 <"$WORK/iperf-server.pids" 2>/dev/null || true
+	retry 10 iperf_server_gone || fail "iperf3 outlives its SIGKILL"
 	rm -f "$WORK/iperf-server.pids"
+}
+
+iperf_server_gone() {
+	local pid
+	while read -r pid; do
+		! kill -0 "$pid" 2>/dev/null || return 1
+	done <"$WORK/iperf-server.pids"
 }
 
 # iperf_run NAMESPACE ADDRESS SECONDS OPTION..: prints received bits a second.
