@@ -83,8 +83,9 @@ static struct tcp_info how_it_goes(int fd)
 /* A run with losses is not comparable, so it says what it had. */
 static void tell(const struct tcp_info *before, const struct tcp_info *after)
 {
-	printf("tcp retransmits %u mss %u\n", after->tcpi_total_retrans - before->tcpi_total_retrans,
-	       after->tcpi_snd_mss);
+	unsigned int lost = after->tcpi_total_retrans - before->tcpi_total_retrans;
+
+	printf("tcp retransmits %u mss %u\n", lost, after->tcpi_snd_mss);
 	fflush(stdout);
 }
 
