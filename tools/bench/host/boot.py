@@ -130,8 +130,11 @@ def _run(title: str, module: str, plan: Plan, boot: Boot, machine: Machine) -> B
     finally:
         machine.initrd.unlink()
     boot.seconds = time.monotonic() - start
-    if not ended or machine.exit_code() != 0:
-        what = "ended with an error" if ended else f"took longer than {SECONDS} s"
+    code = machine.exit_code()
+    if not ended or code != 0:
+        what = "ended with an error" if code else "ended before its time (killed?)"
+        if not ended:
+            what = f"took longer than {SECONDS} s"
         raise lab.Error(f"the guest {what}, its logs are in {boot.folder}")
     for scenario in plan.scenarios:
         if scenario.label not in boot.outcomes:
