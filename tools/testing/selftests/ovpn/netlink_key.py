@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import sys
 
@@ -14,18 +15,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import family as ov
 import ktap
 import nl
-from endpoint import Endpoint, close_all, direction, vpn
+from endpoint import Endpoint, close_all, direction, multipeer, vpn
 from namespace import Namespace, load_module
 
 REMOTE = ("192.0.2.2", 1194)
 
 load_module()
 SPACE = Namespace("ovpn-netlink")
-
-
-def server(name: str = "mp0") -> Endpoint:
-    """A multipeer link."""
-    return Endpoint(SPACE, name, "mp", "127.0.0.1")
+server = functools.partial(multipeer, SPACE)
 
 
 @ktap.case("keys: two slots, swap, delete")

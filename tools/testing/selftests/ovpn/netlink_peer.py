@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import sys
 
@@ -15,7 +16,17 @@ import family as ov
 import ktap
 import link
 import nl
-from endpoint import Endpoint, close_all, keepalive, peer_attrs, udp_socket, vpn
+from endpoint import (
+    Endpoint,
+    asks,
+    close_all,
+    keepalive,
+    multipeer,
+    peer_attrs,
+    point_to_point,
+    udp_socket,
+    vpn,
+)
 from namespace import Namespace, load_module
 
 REMOTE = ("192.0.2.2", 1194)
@@ -24,21 +35,8 @@ STATISTICS = range(ov.Peer.VPN_RX_BYTES, ov.Peer.LINK_TX_PACKETS + 1)
 
 load_module()
 SPACE = Namespace("ovpn-netlink")
-
-
-def server(name: str = "mp0") -> Endpoint:
-    """A multipeer link."""
-    return Endpoint(SPACE, name, "mp", "127.0.0.1")
-
-
-def client(name: str = "p2p0") -> Endpoint:
-    """A link for one peer."""
-    return Endpoint(SPACE, name, "p2p", "127.0.0.1")
-
-
-def asks(end: Endpoint, command: ov.Cmd, *attrs: bytes):
-    """A peer command to be called later."""
-    return lambda: end.family.peer(command, end.index, *attrs)
+server = functools.partial(multipeer, SPACE)
+client = functools.partial(point_to_point, SPACE)
 
 
 @ktap.case("what was set is what is read, for IPv4 and IPv6 remotes")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import socket
 import sys
@@ -16,28 +17,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import family as ov
 import ktap
 import nl
-from endpoint import Endpoint, close_all, keepalive, peer_attrs, vpn
+from endpoint import Endpoint, asks, close_all, keepalive, multipeer, peer_attrs, point_to_point, vpn
 from namespace import Namespace, load_module
 
 REMOTE = ("192.0.2.2", 1194)
 
 load_module()
 SPACE = Namespace("ovpn-netlink")
-
-
-def server(name: str = "mp0") -> Endpoint:
-    """A multipeer link."""
-    return Endpoint(SPACE, name, "mp", "127.0.0.1")
-
-
-def client(name: str = "p2p0") -> Endpoint:
-    """A link for one peer."""
-    return Endpoint(SPACE, name, "p2p", "127.0.0.1")
-
-
-def asks(end: Endpoint, command: ov.Cmd, *attrs: bytes):
-    """A peer command to be called later."""
-    return lambda: end.family.peer(command, end.index, *attrs)
+server = functools.partial(multipeer, SPACE)
+client = functools.partial(point_to_point, SPACE)
 
 
 @ktap.case("a request without its interface, peer or peer id is refused")

@@ -113,6 +113,21 @@ class Endpoint:
         self.family.close()
 
 
+def multipeer(space: Namespace, name: str = "mp0") -> Endpoint:
+    """A link for many peers that needs no more than to exist."""
+    return Endpoint(space, name, "mp", "127.0.0.1")
+
+
+def point_to_point(space: Namespace, name: str = "p2p0") -> Endpoint:
+    """The same for one peer."""
+    return Endpoint(space, name, "p2p", "127.0.0.1")
+
+
+def asks(end: Endpoint, command: ov.Cmd, *attrs: bytes):
+    """A peer command to be called later."""
+    return lambda: end.family.peer(command, end.index, *attrs)
+
+
 def udp_socket(bind: str, port: int = 0) -> socket.socket:
     """A UDP socket on an address, with a time limit for reading."""
     family = socket.AF_INET6 if ":" in bind else socket.AF_INET
