@@ -3,7 +3,6 @@
 
 import json
 import os
-import shutil
 import sys
 import time
 from dataclasses import dataclass, field
@@ -80,7 +79,7 @@ def lost(scenarios: list[Scenario], seed: int, why: str) -> Boot:
 
 def run_script(title: str, module: str, script: str) -> int:
     """A script of the harness in the guest, not counted; its output goes to standard output."""
-    folder = _new_folder()
+    folder = lab.new_run(paths.cache() / "run", FOLDERS_KEPT)
     which = accel.choose(folder)
     machine = Clocked(which, lab.existing("vmlinuz"), folder / "initramfs", folder, MEMORY_MIB, os.cpu_count() or 1)
     image.write(machine.initrd, module, Plan([], "none", script), build.binaries())
@@ -102,7 +101,7 @@ def _show(data: bytes) -> None:
 
 def run_by_the_clock(title: str, module: str, scenarios: list[Scenario]) -> tuple[Boot, str]:
     """The same without counting; also says what the guest ran on."""
-    folder = _new_folder()
+    folder = lab.new_run(paths.cache() / "run", FOLDERS_KEPT)
     which = accel.choose(folder)
     machine = Clocked(which, lab.existing("vmlinuz"), folder / "initramfs", folder, MEMORY_MIB, os.cpu_count() or 1)
     return _run(title, module, Plan(scenarios, "none"), Boot(folder, 0), machine), which
@@ -115,7 +114,7 @@ def _learn_layout() -> layout.Layout:
 
 
 def _count(title: str, module: str, plan: Plan, seed: int, arguments: list[str], memory: int) -> Boot:
-    folder = _new_folder()
+    folder = lab.new_run(paths.cache() / "run", FOLDERS_KEPT)
     machine = Counting("tcg", lab.existing("vmlinuz"), folder / "initramfs", folder, memory, 1,
                        plugin=build.binaries().plugin, arguments=arguments, seed=seed)
     return _run(f"{title}, seed {seed}", module, plan, Boot(folder, seed), machine)
@@ -140,19 +139,3 @@ def _run(title: str, module: str, plan: Plan, boot: Boot, machine: Machine) -> B
         if scenario.label not in boot.outcomes:
             raise lab.Error(f"the guest says nothing of {scenario.label}, its logs are in {boot.folder}")
     return boot
-
-
-def _new_folder() -> Path:
-    runs = paths.cache() / "run"
-    runs.mkdir(exist_ok=True)
-    for old in sorted(runs.iterdir(), key=lambda path: path.stat().st_mtime)[:-FOLDERS_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
-    name = time.strftime("%Y%m%d-%H%M%S")
-    for number in range(100):
-        folder = runs / (f"{name}.{number}" if number else name)
-        try:
-            folder.mkdir()
-            return folder
-        except FileExistsError:
-            continue
-    raise lab.Error(f"cannot make a folder for this boot in {runs}")

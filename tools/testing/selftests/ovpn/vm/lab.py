@@ -2,8 +2,10 @@
 """Where things are in the lab."""
 
 import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Iterable, NoReturn
 
@@ -43,3 +45,19 @@ def existing(name: str) -> Path:
     if not found.exists():
         raise Error(f"the lab has no {name} yet ({found}); make it with: make setup")
     return found
+
+
+def new_run(runs: Path, kept: int) -> Path:
+    """A new folder in `runs` for one run's logs; only the last `kept` before it stay."""
+    runs.mkdir(parents=True, exist_ok=True)
+    for old in sorted(runs.iterdir(), key=lambda path: path.stat().st_mtime)[:-kept]:
+        shutil.rmtree(old, ignore_errors=True)
+    name = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(100):
+        folder = runs / (f"{name}.{number}" if number else name)
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            continue
+    raise Error(f"cannot make a folder for this run in {runs}")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """One run from the options to the exit code."""
 
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -36,7 +35,7 @@ def run(opts: Options) -> int:
 
 
 def _run(opts: Options) -> int:
-    folder = _new_folder()
+    folder = lab.new_run(lab.path("lab") / "run", RUNS_KEPT)
     initrd = folder / "initramfs"
     kernel = kernels.find(opts.kernel, opts.modules)
     payload.initramfs(opts, kernel, initrd)
@@ -79,23 +78,6 @@ def _judge(machine: Machine, ended: bool, timeout: float) -> int:
         _tail(console)
         return EXIT_DEAD
     return code
-
-
-def _new_folder() -> Path:
-    """A folder for this run's logs; only the last few are kept."""
-    runs = lab.path("lab") / "run"
-    runs.mkdir(parents=True, exist_ok=True)
-    for old in sorted(runs.iterdir(), key=lambda path: path.stat().st_mtime)[:-RUNS_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
-    name = time.strftime("%Y%m%d-%H%M%S")
-    for number in range(100):
-        folder = runs / (f"{name}.{number}" if number else name)
-        try:
-            folder.mkdir()
-            return folder
-        except FileExistsError:
-            continue
-    raise lab.Error(f"cannot make a folder for this run in {runs}")
 
 
 def _tee(data: bytes, log: BinaryIO) -> None:
