@@ -82,6 +82,17 @@ pub fn classify(len: usize, head: &[u8]) -> Payload {
     }
 }
 
+/// Octets of the shortest IP header of the version that the packet's `first` octet names, [`None`] if
+/// it names none.
+#[inline]
+pub const fn header_len(first: u8) -> Option<usize> {
+    match first >> 4 {
+        4 => Some(IPV4_HEADER_LEN),
+        6 => Some(IPV6_HEADER_LEN),
+        _ => None,
+    }
+}
+
 /// Reads the addresses of an IP packet, [`None`] if `head` does not begin with a whole IP header.
 ///
 /// The version decides, together with the octets that must be there. Lengths and checksums that the

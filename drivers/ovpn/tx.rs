@@ -93,10 +93,16 @@ fn receiver<'g>(
 }
 
 /// The packet's IP header, if it is what the stack says it is.
+///
+/// Not a byte more is made linear: what is behind the header may be the first packet of a list that
+/// the stack is to cut up, and bytes taken from there would be missing in it.
 #[inline]
 fn ip_header(skb: &mut SkBuff) -> Option<Inner> {
-    let len = skb.len();
-    if !skb.make_linear(len.min(inner::MAX_HEAD)) {
+    if !skb.make_linear(1) {
+        return None;
+    }
+    let len = inner::header_len(*skb.head().first()?)?;
+    if !skb.make_linear(len) {
         return None;
     }
     let packet = inner::ip(skb.head())?;

@@ -82,6 +82,26 @@ fn every_version_and_length() {
     }
 }
 
+/// What [`header_len`] says is enough to read the addresses, and one octet less is not.
+#[test]
+fn header_lengths() {
+    for first in 0..=u8::MAX {
+        match header_len(first) {
+            Some(len) => {
+                let mut packet = vec![0; len];
+                packet[0] = first;
+                assert!(ip(&packet).is_some());
+                assert_eq!(ip(&packet[..len - 1]), None);
+            }
+            None => {
+                let mut packet = vec![0; MAX_HEAD];
+                packet[0] = first;
+                assert_eq!(ip(&packet), None);
+            }
+        }
+    }
+}
+
 #[test]
 fn empty() {
     assert_eq!(judge(&[]), Payload::Empty);
