@@ -29,7 +29,7 @@ KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRID
 	$(if $(LLVM),LLVM=$(LLVM)) $(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-vm test-debug check format install uninstall \
+.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-vm test-upstream test-debug check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -39,7 +39,7 @@ help: ## this list
 	@echo '  KDIR=PATH       build against this prepared kernel tree, without the lab'
 	@echo '  BUILD=PATH      where the module is built (outside the checkout by default)'
 	@echo '  ARGS=--shell    for demo: leave a shell in the VM'
-	@echo '  TESTS="A B"     for test-vm and test-debug: only these'
+	@echo '  TESTS="A B"     for test-vm, test-upstream and test-debug: only these'
 	@echo '  OVPN_LAB=PATH   where the lab lives (in the environment)'
 
 setup: ## make the lab: toolchain, kernel tree, guest (once, 4 minutes; then at once)
@@ -63,6 +63,9 @@ test-host: $(setup) ## only the unit and property tests on the host
 
 test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
 	@$(RUN) tools/testing/run build vm $(addprefix --only ,$(TESTS))
+
+test-upstream: $(setup) ## the kernel's own selftests, unmodified (MODULE=intree: the C driver)
+	@$(RUN) tools/testing/run $(if $(MODULE),--module $(MODULE),build) upstream $(addprefix --only ,$(TESTS))
 
 test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (half an hour once)
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }

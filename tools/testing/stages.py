@@ -24,6 +24,9 @@ MINUTE = 60
 # Booting, and what a test that was stopped takes to be swept up.
 VM_SPARE_SECONDS = 120
 
+# Eleven scripts of up to 100 s each on an emulated CPU.
+UPSTREAM_SECONDS = 25 * MINUTE
+
 # vm/run multiplies its limit on a slow kernel; the one around it only has to be longer.
 SLOWEST_KERNEL = 8
 
@@ -42,6 +45,7 @@ class Context:
 
     failed: set[str] = field(default_factory=set)
     only: list[str] = field(default_factory=list)
+    module: str = "built"
 
 
 def check(context: Context) -> Tally:
@@ -81,6 +85,23 @@ def debug_build(context: Context) -> Tally:
 
 def vm(context: Context) -> Tally:
     return _suite(context, TEST_LIST, context.only)
+
+
+def upstream(context: Context) -> Tally:
+    """Upstream's selftests, as they are. They measure time: nothing may run beside them."""
+    if context.module == "built" and "build" in context.failed:
+        return _one_failure("upstream's selftests could not run, there is no module")
+    done = process.run(
+        ["tools/testing/selftests/ovpn/vm/run", "--upstream", "--module", context.module]
+        + ["--timeout", str(UPSTREAM_SECONDS), "--", "/ovpn/vm/upstream", *context.only],
+        UPSTREAM_SECONDS * 2,
+        PROJECT,
+    )
+    result = ktap.count(done.output)
+    if done.code in VM_TROUBLE:
+        result.fail(VM_TROUBLE[done.code])
+        return result
+    return _with_code(result, done, "upstream's selftests")
 
 
 def debug_vm(context: Context) -> Tally:
@@ -131,8 +152,12 @@ def bench(context: Context) -> Tally:
 
 
 STAGES: dict[str, Callable[[Context], Tally]] = {"check": check, "host": host, "build": build, "vm": vm, "bench": bench}
-# Only when asked for: they need a kernel that takes half an hour to build.
-DEBUG_STAGES: dict[str, Callable[[Context], Tally]] = {"debug-build": debug_build, "debug-vm": debug_vm}
+# Only when asked for: the debug ones need a kernel that takes half an hour to build.
+MORE_STAGES: dict[str, Callable[[Context], Tally]] = {
+    "upstream": upstream,
+    "debug-build": debug_build,
+    "debug-vm": debug_vm,
+}
 
 
 def read_list(file: Path) -> dict[str, int]:

@@ -19,6 +19,7 @@ class Options:
     memory: int | None = None
     cpus: int = 2
     interactive: bool = False
+    upstream: bool = False
     append: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
 
@@ -50,6 +51,7 @@ def parse(args: list[str]) -> Options:
     parser.add_argument("--memory", type=int, metavar="MIB", help="1536, the debug kernel has 3072")
     parser.add_argument("--cpus", type=int, default=max(2, min(4, os.cpu_count() or 2)), metavar="N")
     parser.add_argument("--interactive", action="store_true", help="the command has the terminal; no time limit")
+    parser.add_argument("--upstream", action="store_true", help="the guest has upstream's selftests as well")
     parser.add_argument("--append", action="append", default=[], metavar="ARGS", help="more kernel command line")
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment of the command")
     parser.add_argument("command", nargs="+", metavar="CMD")

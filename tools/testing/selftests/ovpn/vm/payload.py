@@ -27,9 +27,11 @@ def initramfs(opts: Options, kernel: Kernel, target: Path) -> None:
 
 def _fill(writer: cpio.Writer, opts: Options, kernel: Kernel) -> None:
     writer.add_tree("ovpn/selftests", lab.SELFTESTS, (*SKIP, "vm"))
-    for script in ("init", "suite", "leaks"):
+    for script in ("init", "suite", "leaks", "upstream"):
         writer.add_file(f"ovpn/vm/{script}", lab.HERE / script)
     _add_kernel_tools(writer)
+    if opts.upstream:
+        _add_upstream(writer)
     env = {
         "OVPN_MODULE_KIND": "none",
         "OVPN_SLOWER": str(kernel.slower),
@@ -74,3 +76,13 @@ def _add_kernel_tools(writer: cpio.Writer) -> None:
     writer.add_file("ovpn/kselftest/ktap_helpers.sh", source / helpers)
     for folder in ("tools/net/ynl/pyynl", "Documentation/netlink"):
         writer.add_tree(f"ovpn/kernel/{folder}", source / folder, SKIP)
+
+
+def _add_upstream(writer: cpio.Writer) -> None:
+    """Upstream's selftests, untouched, where they find YNL and the KTAP helpers: as in
+    the kernel's source. Their program was built by the lab."""
+    selftests = "tools/testing/selftests"
+    source = lab.existing("source")
+    for folder in ("net/ovpn", "kselftest"):
+        writer.add_tree(f"ovpn/kernel/{selftests}/{folder}", source / selftests / folder, SKIP)
+    writer.add_file(f"ovpn/kernel/{selftests}/net/ovpn/ovpn-cli", lab.existing("upstream") / "ovpn-cli")
