@@ -29,7 +29,7 @@ KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRID
 	$(if $(LLVM),LLVM=$(LLVM)) $(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-vm test-upstream test-debug check format install uninstall \
+.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-fuzz test-vm test-upstream test-debug check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -60,6 +60,9 @@ test: ## everything: checks, host tests, build, tests in the VM
 
 test-host: $(setup) ## only the unit and property tests on the host
 	@$(RUN) tools/testing/run host
+
+test-fuzz: $(setup) ## the pure rooms against libFuzzer, a minute each (FUZZ_SECONDS=60)
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(RUN) tools/testing/run fuzz
 
 test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
 	@$(RUN) tools/testing/run build vm $(addprefix --only ,$(TESTS))

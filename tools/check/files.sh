@@ -9,7 +9,8 @@ project_files() {
 }
 
 # The roots of the module's crates, see Kbuild; rustfmt finds the rest by itself.
-# The host tests have cargo's own tools.
+# cargo's own tools know those of its packages.
+PACKAGES=(tools/testing/host tools/testing/host/fuzz)
 CRATE_ROOTS=(rust/bindings/ovpn_bindings.rs rust/kernel_ext/kernel_ext.rs drivers/ovpn/ovpn.rs)
 
 shell_files() {

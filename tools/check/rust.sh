@@ -9,7 +9,10 @@ module_rustfmt() {
 }
 
 check_rustfmt() {
-	module_rustfmt --check --color never && (cd tools/testing/host && cargo fmt --check)
+	module_rustfmt --check --color never &&
+		for package in "${PACKAGES[@]}"; do
+			(cd "$package" && cargo fmt --check) || return 1
+		done
 }
 
 # A build of its own, so that the real one is not made anew each time. The
@@ -28,6 +31,7 @@ check_rustdoc() {
 }
 
 check_host_clippy() {
-	cd tools/testing/host &&
-		CARGO_TARGET_DIR=$out/host cargo clippy --quiet --locked --all-targets -- -D warnings
+	(cd tools/testing/host && CARGO_TARGET_DIR=$out/host cargo clippy --quiet --locked --all-targets -- -D warnings) &&
+		(cd tools/testing/host/fuzz &&
+			CARGO_TARGET_DIR=$out/fuzz-targets cargo clippy --quiet --locked --release -- -D warnings)
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
+import fuzz as fuzzing
 import ktap
 import process
 from ktap import Tally
@@ -21,6 +22,8 @@ LAB = Path(os.environ.get("OVPN_LAB", ""))
 PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", "tools/rust/tests", "tools/bench/tests")
 
 MINUTE = 60
+# Of each fuzz target, if FUZZ_SECONDS does not say.
+FUZZ_SECONDS = 10
 # Booting, and what a test that was stopped takes to be swept up.
 VM_SPARE_SECONDS = 120
 
@@ -67,6 +70,27 @@ def host(context: Context) -> Tally:
     target = {"CARGO_TARGET_DIR": str(LAB / "build/host")}
     done = process.run(["cargo", "test", "--locked"], 15 * MINUTE, PROJECT / "tools/testing/host", target)
     total.add(_with_code(count_cargo(done.output), done, "cargo test"))
+    return total
+
+
+def fuzz(context: Context) -> Tally:
+    """Each pure room takes whatever libFuzzer comes up with, for FUZZ_SECONDS."""
+    package = PROJECT / "tools/testing/host/fuzz"
+    built = LAB / "build/fuzz-targets"
+    done = process.run(
+        ["cargo", "build", "--release", "--locked"], 15 * MINUTE, package, {"CARGO_TARGET_DIR": str(built)}
+    )
+    if done.code != 0:
+        return _failed("building the fuzz targets", done)
+    work = LAB / "fuzz"
+    total = Tally()
+    for verdict in fuzzing.run_all(package, built, work, int(os.environ.get("FUZZ_SECONDS", FUZZ_SECONDS))):
+        if verdict.failure:
+            print(f"# {verdict.target}: {verdict.failure}\n# the input is in {work}/{verdict.target}")
+            total.fail(f"fuzz target {verdict.target}")
+        else:
+            print(f"# {verdict.target}: {verdict.runs} inputs")
+            total.passed += 1
     return total
 
 
@@ -151,7 +175,14 @@ def bench(context: Context) -> Tally:
     return total
 
 
-STAGES: dict[str, Callable[[Context], Tally]] = {"check": check, "host": host, "build": build, "vm": vm, "bench": bench}
+STAGES: dict[str, Callable[[Context], Tally]] = {
+    "check": check,
+    "host": host,
+    "fuzz": fuzz,
+    "build": build,
+    "vm": vm,
+    "bench": bench,
+}
 # Only when asked for: the debug ones need a kernel that takes half an hour to build.
 MORE_STAGES: dict[str, Callable[[Context], Tally]] = {
     "upstream": upstream,

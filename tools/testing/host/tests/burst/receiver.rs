@@ -3,13 +3,10 @@
 //! What a receiver makes of a packet. It knows the formats from their specifications, and nothing
 //! of how the packet came about.
 
-use crate::{
-    naive_sum::sum,
-    sample::{
-        TCP,
-        UDP, //
-    },
-};
+use crate::naive_sum::sum;
+
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
 
 /// A packet that was found in order.
 #[derive(Debug)]

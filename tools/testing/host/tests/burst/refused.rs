@@ -14,12 +14,14 @@ use proptest::{
 };
 
 use crate::{
+    receiver::{
+        TCP,
+        UDP, //
+    },
     sample::{
         samples,
         Kind,
-        Sample,
-        TCP,
-        UDP, //
+        Sample, //
     },
     support, //
 };

@@ -2,14 +2,15 @@
 
 //! Bursts as the stack could hand them over, and random ones.
 
+use crate::receiver::{
+    TCP,
+    UDP, //
+};
 use ovpn_host::burst::*;
 use proptest::{
     collection::vec,
     prelude::*, //
 };
-
-pub(crate) const TCP: u8 = 6;
-pub(crate) const UDP: u8 = 17;
 
 /// A burst in one piece.
 #[derive(Clone)]
