@@ -38,6 +38,7 @@ void ovpn_helper_netdev_keep_dst(struct net_device *dev);
 void ovpn_helper_netdev_use_dstats(struct net_device *dev);
 void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int len);
 void ovpn_helper_dstats_rx_dropped(struct net_device *dev);
+void ovpn_helper_dstats_tx_add(struct net_device *dev, unsigned int len);
 void ovpn_helper_dstats_tx_packets(struct net_device *dev, unsigned int packets);
 void ovpn_helper_dstats_tx_dropped(struct net_device *dev);
 
@@ -66,6 +67,9 @@ bool ovpn_helper_skb_cloned(const struct sk_buff *skb);
 int ovpn_helper_skb_cow_head(struct sk_buff *skb, unsigned int headroom);
 struct sk_buff *ovpn_helper_skb_share_check(struct sk_buff *skb);
 void ovpn_helper_skb_reserve(struct sk_buff *skb, int len);
+void ovpn_helper_skb_queue_head_init(struct sk_buff_head *queue);
+struct sk_buff *ovpn_helper_skb_peek(const struct sk_buff_head *queue);
+u32 ovpn_helper_skb_queue_len(const struct sk_buff_head *queue);
 
 /**
  * struct ovpn_skb_gso - what a GSO packet stands for
@@ -140,8 +144,40 @@ void ovpn_helper_sock_hold(struct sock *sk);
 void ovpn_helper_sock_put(struct sock *sk);
 struct net *ovpn_helper_sock_net(const struct sock *sk);
 void *ovpn_helper_sk_user_data(const struct sock *sk);
+__be16 ovpn_helper_inet_sport(const struct sock *sk);
 u8 ovpn_helper_udp_encap_type(const struct sock *sk);
 void ovpn_helper_udp_encap_clear(struct sock *sk);
+
+/* --- net/tcp.h, net/inet_connection_sock.h, net/strparser.h --- */
+
+/**
+ * struct ovpn_sk_callbacks - what a socket calls when something happens to it
+ * @data_ready: data has arrived
+ * @write_space: there is room to send again
+ * @user_data: who the callbacks belong to
+ */
+struct ovpn_sk_callbacks {
+	void (*data_ready)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void *user_data;
+};
+
+const struct tcp_ulp_ops *ovpn_helper_tcp_ulp(const struct sock *sk);
+void *ovpn_helper_tcp_ulp_data(const struct sock *sk);
+void ovpn_helper_tcp_set_ulp(struct sock *sk, const struct tcp_ulp_ops *ulp, void *data);
+void ovpn_helper_sk_set_callbacks(struct sock *sk, const struct ovpn_sk_callbacks *callbacks);
+bool ovpn_helper_sock_trylock(struct sock *sk);
+void ovpn_helper_sock_unlock(struct sock *sk);
+bool ovpn_helper_sock_owned_by_user(const struct sock *sk);
+int ovpn_helper_sk_wait(struct sock *sk, long *timeout);
+int ovpn_helper_sock_error(struct sock *sk);
+long ovpn_helper_sock_rcvtimeo(const struct sock *sk, bool noblock);
+long ovpn_helper_sock_sndtimeo(const struct sock *sk, bool noblock);
+bool ovpn_helper_skb_charge_receiver(struct sk_buff *skb, struct sock *sk);
+int ovpn_helper_memcpy_from_msg(void *to, struct msghdr *msg, size_t len);
+int ovpn_helper_skb_copy_datagram_msg(const struct sk_buff *skb, struct msghdr *msg, int len);
+unsigned int ovpn_helper_max_backlog(void);
+void ovpn_helper_strp_msg(struct sk_buff *skb, int *offset, int *full_len);
 
 /* --- net/genetlink.h --- */
 struct net *ovpn_helper_genl_info_net(const struct genl_info *info);

@@ -29,12 +29,17 @@
 #include <net/gro_cells.h>
 #include <net/gso.h>
 #include <net/ip6_route.h>
+#include <net/inet_common.h>
 #include <net/ip.h>
+#include <net/ipv6.h>
 #include <net/netlink.h>
 #include <net/genetlink.h>
 #include <net/route.h>
 #include <net/rtnetlink.h>
 #include <net/sock.h>
+#include <net/strparser.h>
+#include <net/tcp.h>
+#include <net/transp_v6.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 #include <uapi/linux/if_link.h>
@@ -62,3 +67,6 @@ const size_t RUST_CONST_HELPER_OVPN_MAX_SYNC_AEAD_REQSIZE = MAX_SYNC_AEAD_REQSIZ
 const int RUST_CONST_HELPER_OVPN_MAX_SKB_FRAGS = MAX_SKB_FRAGS;
 const unsigned int RUST_CONST_HELPER_OVPN_LL_RESERVE =
 	LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+const __poll_t RUST_CONST_HELPER_OVPN_EPOLL_WRITABLE =
+	EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
+const u32 RUST_CONST_HELPER_OVPN_TCP_ESTABLISHED = TCP_ESTABLISHED;

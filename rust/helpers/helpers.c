@@ -18,6 +18,7 @@
 #include "skbuff.c"
 #include "sock.c"
 #include "spinlock.c"
+#include "tcp.c"
 #include "workqueue.c"
 #include "xarray.c"
 

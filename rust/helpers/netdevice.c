@@ -47,6 +47,11 @@ void ovpn_helper_dstats_rx_dropped(struct net_device *dev)
 	dev_dstats_rx_dropped(dev);
 }
 
+void ovpn_helper_dstats_tx_add(struct net_device *dev, unsigned int len)
+{
+	dev_dstats_tx_add(dev, len);
+}
+
 void ovpn_helper_dstats_tx_packets(struct net_device *dev, unsigned int packets)
 {
 	struct pcpu_dstats *dstats = this_cpu_ptr(dev->dstats);

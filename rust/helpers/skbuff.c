@@ -38,6 +38,21 @@ void ovpn_helper_skb_reserve(struct sk_buff *skb, int len)
 	skb_reserve(skb, len);
 }
 
+void ovpn_helper_skb_queue_head_init(struct sk_buff_head *queue)
+{
+	skb_queue_head_init(queue);
+}
+
+struct sk_buff *ovpn_helper_skb_peek(const struct sk_buff_head *queue)
+{
+	return skb_peek(queue);
+}
+
+u32 ovpn_helper_skb_queue_len(const struct sk_buff_head *queue)
+{
+	return skb_queue_len_lockless(queue);
+}
+
 void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso)
 {
 	const struct skb_shared_info *shared = skb_shinfo(skb);

@@ -44,6 +44,11 @@ void *ovpn_helper_sk_user_data(const struct sock *sk)
 	return rcu_dereference_sk_user_data(sk);
 }
 
+__be16 ovpn_helper_inet_sport(const struct sock *sk)
+{
+	return READ_ONCE(inet_sk(sk)->inet_sport);
+}
+
 u8 ovpn_helper_udp_encap_type(const struct sock *sk)
 {
 	return READ_ONCE(udp_sk(sk)->encap_type);

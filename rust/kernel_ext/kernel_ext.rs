@@ -13,6 +13,7 @@
 //! | [`net::genetlink`], [`net::netlink`] | `struct genl_family`, `struct nlattr` |
 //! | [`net::skbuff`] | `struct sk_buff` |
 //! | [`net::sock`], [`net::udp_tunnel`] | `struct sock`, `struct udp_tunnel_sock_cfg` |
+//! | [`net::tcp`], [`net::strparser`] | `struct proto`, `struct strparser` |
 //! | [`net::route`] | `struct rtable`, `struct rt6_info`, `struct dst_cache` |
 //! | [`percpu`] | scratch memory of each CPU |
 //! | [`sync::rcu`] | RCU-protected pointers and tables |

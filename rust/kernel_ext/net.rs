@@ -13,4 +13,6 @@ pub mod route;
 pub mod rtnl;
 pub mod skbuff;
 pub mod sock;
+pub mod strparser;
+pub mod tcp;
 pub mod udp_tunnel;

@@ -168,6 +168,13 @@ impl<T: Driver> Device<T> {
         unsafe { bindings::dstats_rx_dropped(self.as_ptr()) };
     }
 
+    /// Counts a packet of `len` bytes as sent, where the core does not.
+    #[inline]
+    pub fn count_tx(&self, len: usize, _bh: &BhDisabled) {
+        // SAFETY: The device has per-CPU statistics, see `Setup`. CAST: The length of a packet.
+        unsafe { bindings::dstats_tx_add(self.as_ptr(), len as u32) };
+    }
+
     /// Counts `packets` more packets as sent, whose bytes are counted already.
     #[inline]
     pub fn count_tx_packets(&self, packets: usize, _bh: &BhDisabled) {

@@ -9,6 +9,8 @@
 mod aggregate;
 mod flow;
 mod gso;
+mod make;
+mod queue;
 mod reason;
 mod segments;
 
@@ -20,6 +22,7 @@ pub use aggregate::{
 };
 pub use flow::UdpFlow;
 pub use gso::Gso;
+pub use queue::Queue;
 pub use reason::Reason;
 pub use segments::Segments;
 
@@ -36,8 +39,6 @@ use kernel::{
     prelude::*, //
 };
 use ovpn_bindings as bindings;
-
-const NUMA_NO_NODE: i32 = -1;
 
 /// Bytes that a packet needs free in front to be sent in UDP over IP without being copied.
 pub const UDP_HEADROOM: usize = bindings::OVPN_LL_RESERVE as usize;
@@ -81,37 +82,6 @@ impl SkBuff {
     fn raw(&self) -> &bindings::sk_buff {
         // SAFETY: By the type invariant.
         unsafe { self.0.as_ref() }
-    }
-
-    /// A new, empty packet with `headroom` bytes free in front and `tailroom` behind. Context as for
-    /// `GFP_ATOMIC`.
-    #[inline]
-    pub(crate) fn with_room(headroom: usize, tailroom: usize) -> Result<Self> {
-        let size = headroom.checked_add(tailroom).ok_or(EMSGSIZE)?;
-        let size = u32::try_from(size).map_err(|_| EMSGSIZE)?;
-        // SAFETY: No requirements.
-        let skb =
-            unsafe { bindings::__alloc_skb(size, bindings::OVPN_GFP_ATOMIC, 0, NUMA_NO_NODE) };
-        if skb.is_null() {
-            return Err(ENOMEM);
-        }
-        // SAFETY: `skb` is new, and has `size` bytes of tail room. CAST: at most `size`.
-        unsafe {
-            bindings::skb_reserve(skb, headroom as i32);
-            Ok(Self::from_raw(skb))
-        }
-    }
-
-    /// A new packet with `data` in it and `headroom` bytes free in front. Context as for
-    /// `GFP_ATOMIC`.
-    pub fn with_data(headroom: usize, data: &[u8]) -> Result<Self> {
-        let skb = Self::with_room(headroom, data.len())?;
-        // SAFETY: There are that many bytes of tail room. CAST: the packet could be allocated.
-        unsafe {
-            let tail = bindings::skb_put(skb.as_ptr(), data.len() as u32);
-            ptr::copy_nonoverlapping(data.as_ptr(), tail.cast(), data.len());
-        }
-        Ok(skb)
     }
 
     /// Bytes in the packet.

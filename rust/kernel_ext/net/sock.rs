@@ -5,6 +5,7 @@
 //! C header: [`include/net/sock.h`](srctree/include/net/sock.h)
 
 use super::namespace::Net;
+use crate::bh::BhDisabled;
 use core::ptr::NonNull;
 use kernel::prelude::*;
 use ovpn_bindings as bindings;
@@ -43,6 +44,10 @@ impl SocketFile {
     pub fn sock(&self) -> Sock {
         // SAFETY: By the type invariant.
         unsafe { Sock::new((*self.0.as_ptr()).sk.cast()) }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut bindings::socket {
+        self.0.as_ptr()
     }
 
     /// What the socket speaks.
@@ -121,6 +126,12 @@ impl Sock {
         unsafe { Net::from_raw(bindings::sock_net(self.as_ptr())) }
     }
 
+    /// The local port.
+    pub fn local_port(&self) -> u16 {
+        // SAFETY: By the type invariant; an `Internet` socket, as all that we attach to.
+        u16::from_be(unsafe { bindings::inet_sport(self.as_ptr()) })
+    }
+
     /// Takes the socket lock. Process context, may sleep.
     pub fn lock(&self) -> Locked<'_> {
         // SAFETY: By the type invariant.
@@ -155,11 +166,96 @@ impl Locked<'_> {
     pub(crate) fn as_ptr(&self) -> *mut bindings::sock {
         self.0.as_ptr()
     }
+
+    pub(crate) fn owned(&self) -> Owned<'_> {
+        Owned(self.0)
+    }
 }
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
         // SAFETY: By the type invariant.
         unsafe { bindings::release_sock(self.as_ptr()) };
+    }
+}
+
+/// Proof that the socket is this thread's: it holds the socket lock, or its spinlock while nobody
+/// holds the socket lock.
+///
+/// # Invariants
+///
+/// As said, while a value of this type exists.
+pub(crate) struct Owned<'a>(&'a Sock);
+
+impl<'a> Owned<'a> {
+    /// Asserts that the socket is this thread's.
+    ///
+    /// # Safety
+    ///
+    /// It must be so, and stay so while the returned value exists.
+    #[inline]
+    pub(crate) unsafe fn assert(sock: &'a Sock) -> Self {
+        // INVARIANT: The caller's promise.
+        Self(sock)
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut bindings::sock {
+        self.0.as_ptr()
+    }
+}
+
+/// The spinlock of a socket, as softirqs take it.
+///
+/// # Invariants
+///
+/// Held by this thread.
+pub(crate) struct SpinLocked<'a>(&'a Sock);
+
+impl Drop for SpinLocked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: By the type invariant.
+        unsafe { bindings::sock_unlock(self.0.as_ptr()) };
+    }
+}
+
+/// What came of the attempt to have a socket without waiting.
+pub(crate) enum TryLock<'a> {
+    /// It is ours.
+    Free(SpinOwned<'a>),
+    /// Somebody holds the socket lock, and will call `release_cb()` after this is dropped.
+    Used(SpinLocked<'a>),
+    /// Somebody holds the spinlock.
+    Busy,
+}
+
+/// As [`SpinLocked`], while nobody holds the socket lock.
+pub(crate) struct SpinOwned<'a>(SpinLocked<'a>);
+
+impl SpinOwned<'_> {
+    #[inline]
+    pub(crate) fn owned(&self) -> Owned<'_> {
+        // INVARIANT: Nobody holds the socket lock, nor can take it while we have the spinlock.
+        Owned(self.0 .0)
+    }
+}
+
+impl Sock {
+    /// Tries to have the socket, without waiting.
+    #[inline]
+    pub(crate) fn try_lock(&self, _bh: &BhDisabled) -> TryLock<'_> {
+        // SAFETY: By the type invariant.
+        unsafe {
+            if !bindings::sock_trylock(self.as_ptr()) {
+                return TryLock::Busy;
+            }
+            // INVARIANT: Just taken.
+            let locked = SpinLocked(self);
+            match bindings::sock_owned_by_user(self.as_ptr()) {
+                true => TryLock::Used(locked),
+                false => TryLock::Free(SpinOwned(locked)),
+            }
+        }
     }
 }

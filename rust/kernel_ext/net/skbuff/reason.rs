@@ -29,6 +29,8 @@ pub enum Reason {
     NoRoute,
     /// Segmentation failed.
     Segmentation,
+    /// A queue is full.
+    FullRing,
     /// The device is not ready to send.
     DeviceReady,
 }
@@ -47,6 +49,7 @@ impl Reason {
             Self::NoTunnelState => b::skb_drop_reason_SKB_DROP_REASON_NO_SOCKET,
             Self::NoRoute => b::skb_drop_reason_SKB_DROP_REASON_IP_OUTNOROUTES,
             Self::Segmentation => b::skb_drop_reason_SKB_DROP_REASON_SKB_GSO_SEG,
+            Self::FullRing => b::skb_drop_reason_SKB_DROP_REASON_FULL_RING,
             Self::DeviceReady => b::skb_drop_reason_SKB_DROP_REASON_DEV_READY,
         }
     }

@@ -62,6 +62,9 @@ unsafe impl<T: Send + Sync> Send for RcuArc<T> {}
 // SAFETY: As above.
 unsafe impl<T: Send + Sync> Sync for RcuArc<T> {}
 
+// A reference may be moved; the object stays where it is.
+impl<T: 'static> Unpin for RcuArc<T> {}
+
 impl<T: 'static> RcuArc<T> {
     /// Allocates an object and initialises it in place. Context as `flags` allow.
     ///
