@@ -42,7 +42,8 @@ use kernel_ext::{
     net::{
         genetlink,
         rtnl,
-        skbuff::AggregateMemory, //
+        skbuff::AggregateMemory,
+        tcp, //
     },
     workqueue::ModuleQueue, //
 };
@@ -66,6 +67,7 @@ struct Ovpn {
     _family: genetlink::Registration,
     #[pin]
     _links: rtnl::Registration<device::Tunnel>,
+    _tcp: tcp::Registration<transport::tcp::Carrier>,
     _queue: ModuleQueue,
     _crypto: CryptoMemory,
     _aggregates: AggregateMemory,
@@ -78,6 +80,7 @@ impl InPlaceModule for Ovpn {
             _aggregates: AggregateMemory::new()?,
             _crypto: CryptoMemory::new()?,
             _queue: ModuleQueue::new(c"ovpn")?,
+            _tcp: tcp::Registration::new()?,
             _links <- rtnl::Registration::new(),
             _family: genetlink::Registration::new(&netlink::FAMILY)?,
         }? Error)

@@ -17,9 +17,9 @@ use crate::{
     device::Tunnel,
     netlink::rules::PeerSettings,
     stats::BothWays,
-    transport::udp::{
-        Carrier,
-        Socket, //
+    transport::{
+        Attachment,
+        Transport, //
     },
     wire::PeerId, //
 };
@@ -44,10 +44,7 @@ use kernel_ext::{
             Device,
             DeviceRef, //
         },
-        udp_tunnel::{
-            Attachment,
-            SendParams, //
-        },
+        udp_tunnel::SendParams, //
     },
     new_spinlock_bh,
     sync::{
@@ -74,6 +71,8 @@ pub enum DeleteReason {
     Expired,
     /// Its socket was closed.
     TransportDisconnect,
+    /// Its TCP stream makes no sense, or its connection is down.
+    TransportError,
 }
 
 impl DeleteReason {
@@ -84,6 +83,7 @@ impl DeleteReason {
             Self::Userspace => OVPN_DEL_PEER_REASON_USERSPACE,
             Self::Expired => OVPN_DEL_PEER_REASON_EXPIRED,
             Self::TransportDisconnect => OVPN_DEL_PEER_REASON_TRANSPORT_DISCONNECT,
+            Self::TransportError => OVPN_DEL_PEER_REASON_TRANSPORT_ERROR,
         }
     }
 }
@@ -106,7 +106,7 @@ struct State {
     keepalive: (u32, u32),
     listed: Listed,
     /// Given back when the peer is deleted.
-    attachment: Option<Attachment<Carrier>>,
+    attachment: Option<Attachment>,
 }
 
 /// A peer.
@@ -119,7 +119,7 @@ pub struct Peer {
     /// What the peer calls us.
     tx_id: Atomic<u32>,
     tunnel: DeviceRef<Tunnel>,
-    socket: RcuArc<Socket>,
+    transport: Transport,
     /// Where the peer is. Replaced under `state`.
     path: RcuCell<Path>,
     /// Its keys.
@@ -133,6 +133,8 @@ pub struct Peer {
     last_sent: Atomic<u64>,
     /// Nanoseconds of the boot time clock.
     last_received: Atomic<u64>,
+    /// Whether nothing can reach it any more by its transport. The timer will delete it.
+    failed: Atomic<bool>,
     #[pin]
     state: SpinLockBh<State>,
     #[pin]
@@ -146,13 +148,15 @@ impl Peer {
     pub fn new(
         dev: &Device<Tunnel>,
         settings: &PeerSettings,
-        attachment: Attachment<Carrier>,
+        attachment: Attachment,
     ) -> Result<RcuArc<Self>> {
-        let socket = attachment.socket();
-        let params = SendParams::of(socket.sock());
-        let path = match settings.endpoint {
-            Some(endpoint) => Some(Path::new(endpoint, &params, Gfp::Kernel)?),
-            None => None,
+        let transport = attachment.transport();
+        let path = match (&transport, settings.endpoint) {
+            (Transport::Udp(socket), Some(endpoint)) => {
+                let params = SendParams::of(socket.sock());
+                Some(Path::new(endpoint, &params, Gfp::Kernel)?)
+            }
+            _ => None,
         };
         let now = time::boottime_coarse();
         let state = State {
@@ -166,13 +170,14 @@ impl Peer {
                 id: settings.id,
                 tx_id: Atomic::new(settings.tx_id.unwrap_or(settings.id).get()),
                 tunnel: DeviceRef::new(dev),
-                socket,
+                transport,
                 path: RcuCell::new(path),
                 keys <- KeySlots::new(),
                 link: BothWays::new(),
                 vpn: BothWays::new(),
                 last_sent: Atomic::new(now),
                 last_received: Atomic::new(now),
+                failed: Atomic::new(false),
                 state <- new_spinlock_bh!(state, "ovpn_peer"),
                 timer <- DelayedWork::new::<Self>(),
             }? Error),
@@ -197,10 +202,10 @@ impl Peer {
         self.tx_id.store(id.get(), Relaxed);
     }
 
-    /// The socket that it is reached through.
+    /// What it is reached through.
     #[inline]
-    pub fn socket(&self) -> &Socket {
-        &self.socket
+    pub fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// Gives the socket back, if that has not been done. Process context, may sleep.

@@ -117,6 +117,8 @@ drop_causes! {
     RxProtocol, "rx_drop_protocol", UnhandledProtocol;
     /// From an address inside the VPN that is not the sender's.
     RxSource, "rx_drop_source", ReversePath;
+    /// A stream that makes no sense.
+    RxStream, "rx_drop_stream", HeaderError;
     /// No memory on the way in.
     RxMemory, "rx_drop_memory", NoMemory;
     /// Not an IP packet, or not the one it was said to be.
@@ -133,6 +135,8 @@ drop_causes! {
     TxCrypto, "tx_drop_crypto", SecurityCheck;
     /// No route to the peer.
     TxNoRoute, "tx_drop_no_route", NoRoute;
+    /// Too many wait for the peer's TCP connection already, or it is down.
+    TxQueueFull, "tx_drop_queue_full", FullRing;
     /// No memory on the way out.
     TxMemory, "tx_drop_memory", NoMemory;
 }
@@ -168,9 +172,15 @@ impl Default for DropCounters {
 /// Drops a received packet: the one place that frees and counts it.
 #[cold]
 pub fn drop_received(dev: &Device<Tunnel>, skb: SkBuff, cause: DropCause, bh: &BhDisabled) {
+    count_unreceived(dev, cause, bh);
+    skb.drop_for(cause.reason());
+}
+
+/// Counts what was received and is no packet.
+#[cold]
+pub fn count_unreceived(dev: &Device<Tunnel>, cause: DropCause, bh: &BhDisabled) {
     dev.data().drops.count(cause);
     dev.count_rx_dropped(bh);
-    skb.drop_for(cause.reason());
 }
 
 /// Drops a packet that was to be sent: the one place that frees and counts it.

@@ -30,7 +30,11 @@ use crate::{
         drop_sent,
         DropCause, //
     },
-    transport::udp::Way,
+    transport::{
+        tcp,
+        udp::Way,
+        Transport, //
+    },
     wire::KEEPALIVE, //
 };
 use kernel::sync::rcu::{
@@ -145,7 +149,11 @@ fn send_record(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, guard: &Guard
     if let Err(error) = key.seal(&mut skb, peer.tx_id(), bh) {
         return drop_sent(dev, skb, unsealed(dev, peer, key.get(), error), bh);
     }
-    let Some(way) = Way::to(peer, guard, bh) else {
+    let socket = match peer.transport() {
+        Transport::Udp(socket) => socket,
+        Transport::Tcp(socket) => return tcp::send(dev, peer, socket, skb, bh),
+    };
+    let Some(way) = Way::to(peer, socket, guard, bh) else {
         return drop_sent(dev, skb, DropCause::TxNoRoute, bh);
     };
     peer.link.tx.count(skb.len());

@@ -41,7 +41,7 @@ fn send(
         message.nest(nest, fill)
     });
     match message {
-        Ok(message) => message.multicast(&FAMILY, peer.socket().sock().net(), GROUP_PEERS),
+        Ok(message) => message.multicast(&FAMILY, peer.transport().sock().net(), GROUP_PEERS),
         Err(_) => pr_warn!(
             "no memory to notify about peer {} of interface {}\n",
             peer.id().get(),

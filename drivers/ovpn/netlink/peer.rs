@@ -25,7 +25,12 @@ use crate::{
         Peer,
         VpnAddresses, //
     },
-    transport::udp::Carrier, //
+    transport::{
+        tcp,
+        udp,
+        Attachment,
+        Transport, //
+    },
 };
 use core::net::{
     Ipv4Addr,
@@ -50,10 +55,8 @@ use kernel_ext::{
             Protocol,
             SocketFile, //
         },
-        udp_tunnel::{
-            AttachError,
-            Attachment, //
-        },
+        tcp as tcp_socket,
+        udp_tunnel, //
     },
     uapi::ovpn::*, //
 };
@@ -115,31 +118,63 @@ fn attach(
     fd: u32,
     settings: &PeerSettings,
     extack: ExtAck<'_>,
-) -> Result<Attachment<Carrier>> {
-    match file.protocol() {
-        Protocol::Udp => rules::check_transport(true, settings.endpoint.is_some())
-            .map_err(|broken| reject(broken, extack))?,
-        Protocol::Tcp => {
-            rules::check_transport(false, settings.endpoint.is_some())
-                .map_err(|broken| reject(broken, extack))?;
+) -> Result<Attachment> {
+    let is_udp = match file.protocol() {
+        Protocol::Udp => true,
+        Protocol::Tcp => false,
+        Protocol::Other => {
             return Err(explain!(
                 extack,
-                EOPNOTSUPP,
-                "TCP is not supported yet, use a UDP socket"
+                ENOTSOCK,
+                "fd {fd} is neither a UDP nor a TCP socket"
             ));
         }
-        Protocol::Other => {
-            return Err(explain!(extack, ENOTSOCK, "fd {fd} is not a UDP socket"));
-        }
+    };
+    rules::check_transport(is_udp, settings.endpoint.is_some())
+        .map_err(|broken| reject(broken, extack))?;
+    if is_udp {
+        attach_udp(dev, file, fd, extack).map(Attachment::Udp)
+    } else {
+        attach_tcp(dev, file, fd, extack).map(Attachment::Tcp)
     }
-    Attachment::new(
+}
+
+fn attach_udp(
+    dev: &Device<Tunnel>,
+    file: &SocketFile,
+    fd: u32,
+    extack: ExtAck<'_>,
+) -> Result<udp_tunnel::Attachment<udp::Carrier>> {
+    use udp_tunnel::AttachError;
+
+    udp_tunnel::Attachment::new(
         file,
-        |carrier: &Carrier| core::ptr::eq::<Device<Tunnel>>(&*carrier.0, dev),
-        || Carrier(DeviceRef::new(dev)),
+        |carrier: &udp::Carrier| core::ptr::eq::<Device<Tunnel>>(&*carrier.0, dev),
+        || udp::Carrier(DeviceRef::new(dev)),
     )
     .map_err(|error| match error {
         AttachError::NotUdp => explain!(extack, ENOTSOCK, "fd {fd} is not a UDP socket"),
         AttachError::Busy => explain!(extack, ENOTSOCK, "the socket is in use by another tunnel"),
+        AttachError::Failed(error) => error,
+    })
+}
+
+fn attach_tcp(
+    dev: &Device<Tunnel>,
+    file: &SocketFile,
+    fd: u32,
+    extack: ExtAck<'_>,
+) -> Result<tcp_socket::Attachment<tcp::Carrier>> {
+    use tcp_socket::AttachError;
+
+    tcp_socket::Attachment::new(file, tcp::Carrier::new(dev)).map_err(|error| match error {
+        AttachError::NotTcp => explain!(extack, ENOTSOCK, "fd {fd} is not a TCP socket"),
+        AttachError::NotConnected => explain!(extack, ENOTSOCK, "the TCP socket is not connected"),
+        AttachError::Busy => explain!(
+            extack,
+            ENOTSOCK,
+            "the TCP socket is in use by another peer or another protocol"
+        ),
         AttachError::Failed(error) => error,
     })
 }
@@ -176,11 +211,19 @@ impl Do for New {
             .map_err(|_| explain!(extack, ENOTSOCK, "fd {fd} is not a socket"))?;
         let attachment = attach(&dev, &file, fd, &settings, extack)?;
         let peer = Peer::new(&dev, &settings, attachment)?;
+        if let Transport::Tcp(socket) = peer.transport() {
+            socket.data().connect(&peer);
+        }
         dev.data().peers.add(&dev, &peer).map_err(|error| {
             // Not added, so nobody else gives the socket back.
             peer.detach();
             refuse(error, extack)
-        })
+        })?;
+        // What has arrived may be of the peer only from here on.
+        if let Transport::Tcp(socket) = peer.transport() {
+            socket.start();
+        }
+        Ok(())
     }
 }
 
@@ -196,6 +239,10 @@ impl Do for Set {
         let peer = find(&dev, attrs.require(OVPN_A_PEER_ID, extack)?, extack)?;
 
         // What can be refused comes first: a request is carried out as a whole, or not at all.
+        if matches!(peer.transport(), Transport::Tcp(_)) {
+            rules::check_transport(false, settings.endpoint.is_some())
+                .map_err(|broken| reject(broken, extack))?;
+        }
         let vpn = peer.vpn_addresses().with(&settings);
         check_vpn(mode, vpn, extack)?;
         if settings.vpn_v4.is_some() || settings.vpn_v6.is_some() {

@@ -33,8 +33,7 @@ use kernel_ext::{
             Request, //
         },
         namespace::Net,
-        netlink::Writer,
-        udp_tunnel::SendParams, //
+        netlink::Writer, //
     },
     uapi::ovpn::*, //
 };
@@ -42,7 +41,7 @@ use kernel_ext::{
 /// Writes all that is to be known of `peer`, for a reader in namespace `net`.
 fn write_peer(message: &mut Writer<'_>, peer: &Peer, net: &Net, guard: &Guard) -> Result {
     message.nest(OVPN_A_PEER, |nest| {
-        let sock = peer.socket().sock();
+        let sock = peer.transport().sock();
         if let Some(id) = net.id_of(sock.net()) {
             nest.put_s32(OVPN_A_PEER_SOCKET_NETNSID, id)?;
         }
@@ -62,7 +61,7 @@ fn write_peer(message: &mut Writer<'_>, peer: &Peer, net: &Net, guard: &Guard) -
             write_remote(nest, endpoint)?;
             write_local(nest, endpoint)?;
         }
-        nest.put_be16(OVPN_A_PEER_LOCAL_PORT, SendParams::of(sock).port())?;
+        nest.put_be16(OVPN_A_PEER_LOCAL_PORT, sock.local_port())?;
         write_traffic(nest, peer)
     })
 }

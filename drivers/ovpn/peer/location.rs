@@ -104,7 +104,7 @@ impl Peer {
     ///
     /// `ENOMEM`.
     pub fn move_to(this: &RcuArc<Self>, endpoint: Endpoint) -> Result {
-        let params = SendParams::of(this.socket.sock());
+        let params = SendParams::of(this.transport.sock());
         let path = Path::new(endpoint, &params, Gfp::Kernel)?;
         let mut state = this.state.lock();
         drop(this.path.replace(Some(path)));

@@ -237,7 +237,7 @@ impl Peers {
     /// Deletes all peers that use `sock`, which was closed. Process context, may sleep.
     pub fn socket_closed(&self, dev: &Device<Tunnel>, sock: &Sock) {
         self.delete_all(dev, DeleteReason::TransportDisconnect, |peer| {
-            peer.socket().sock().is(sock)
+            peer.transport().sock().is(sock)
         });
     }
 

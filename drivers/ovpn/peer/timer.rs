@@ -49,6 +49,12 @@ impl Peer {
         workqueue::cancel(this);
     }
 
+    /// Nothing can reach it any more by its transport: lets the timer delete it. Any context.
+    pub fn fail_transport(this: &RcuArc<Self>) {
+        this.failed.store(true, Relaxed);
+        workqueue::reschedule(this.clone(), 0);
+    }
+
     fn is_deleted(&self) -> bool {
         self.state.lock().listed == Listed::Deleted
     }
@@ -73,16 +79,16 @@ impl Peer {
 
 impl Run for Peer {
     fn run(this: RcuArc<Self>) {
+        let delete = |reason| {
+            let peers = &this.tunnel.data().peers;
+            peers.delete(&this.tunnel, &this, reason);
+        };
+        if this.failed.load(Relaxed) {
+            return delete(DeleteReason::TransportError);
+        }
         let wait = match this.due() {
             None => return,
-            Some(Due::Expired) => {
-                let tunnel = &this.tunnel;
-                tunnel
-                    .data()
-                    .peers
-                    .delete(tunnel, &this, DeleteReason::Expired);
-                return;
-            }
+            Some(Due::Expired) => return delete(DeleteReason::Expired),
             Some(Due::Send { wait }) => {
                 tx::send_keepalive(&this.tunnel, &this, &BhGuard::new());
                 wait

@@ -169,10 +169,10 @@ enum Route {
 }
 
 impl<'a> Way<'a> {
-    /// The way to `peer`, if there is a route.
+    /// The way to `peer` through `socket`, if there is a route.
     #[inline]
-    pub fn to(peer: &'a Peer, guard: &Guard, bh: &BhDisabled) -> Option<Self> {
-        let sock = peer.socket().sock();
+    pub fn to(peer: &'a Peer, socket: &'a Socket, guard: &Guard, bh: &BhDisabled) -> Option<Self> {
+        let sock = socket.sock();
         let params = SendParams::of(sock);
         let path = peer.path(&params, guard)?;
         let route = match path.endpoint() {

@@ -34,7 +34,8 @@ use crate::{
             Batch,
             Batches, //
         },
-        udp::Way, //
+        udp::Way,
+        Transport, //
     },
     wire::OVERHEAD, //
 };
@@ -65,8 +66,8 @@ use kernel_ext::{
 ///
 /// # Errors
 ///
-/// Gives the packet back, with nothing sent, if it is none that can be cut here, or if that was
-/// switched off (`ethtool -K tun0 tx-udp-segmentation off`).
+/// Gives the packet back, with nothing sent, if the peer is reached by TCP, if the packet is none that
+/// can be cut here, or if that was switched off (`ethtool -K tun0 tx-udp-segmentation off`).
 pub(super) fn send(
     dev: &Device<Tunnel>,
     peer: &Peer,
@@ -74,6 +75,9 @@ pub(super) fn send(
     guard: &Guard,
     bh: &BhDisabled,
 ) -> Result<(), SkBuff> {
+    let Transport::Udp(socket) = peer.transport() else {
+        return Err(skb);
+    };
     if !dev.has(Features::UDP_SEGMENTATION) {
         return Err(skb);
     }
@@ -91,7 +95,7 @@ pub(super) fn send(
         count_unsent(dev, packets, DropCause::TxNoKey, bh);
         return Ok(());
     };
-    let Some(way) = Way::to(peer, guard, bh) else {
+    let Some(way) = Way::to(peer, socket, guard, bh) else {
         count_unsent(dev, packets, DropCause::TxNoRoute, bh);
         return Ok(());
     };

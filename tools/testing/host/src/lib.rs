@@ -45,4 +45,9 @@ pub mod netlink {
 #[path = "../../../../drivers/ovpn/transport"]
 pub mod transport {
     pub mod gso;
+
+    /// Records in a TCP stream.
+    pub mod tcp {
+        pub mod frame;
+    }
 }
