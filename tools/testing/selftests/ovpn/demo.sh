@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The demonstration: an openvpn server and a client talk through the module.
 # --shell leaves a shell with the tunnel up, --ktap makes it a test of its own.
+# PROTO is udp4, udp6, tcp4 or tcp6.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,6 +11,7 @@ for part in work report module netns pki openvpn traffic tunnel; do
 	. "$here/lib/$part.sh"
 done
 
+PROTO=${PROTO:-udp4}
 RENEG_AFTER=${RENEG_AFTER:-10}
 IPERF_SECONDS=${IPERF_SECONDS:-5}
 HANDSHAKE="Control Channel: TLS"
@@ -21,8 +23,8 @@ step_tunnel() {
 	else
 		module_assert_loaded
 	fi
-	openvpn_server server udp4 --keepalive 10 60 --reneg-sec "$RENEG_AFTER"
-	openvpn_client client udp4 --reneg-sec 0
+	openvpn_server server "$PROTO" --keepalive 10 60 --reneg-sec "$RENEG_AFTER"
+	openvpn_client client "$PROTO" --reneg-sec 0
 	date +%s >"$WORK/up"
 }
 
@@ -157,7 +159,7 @@ demo_shell() {
 	  ip netns exec $NS_CLIENT ping $TUN_SERVER4
 	  ip netns exec $NS_CLIENT ping $TUN_SERVER6
 	  ip -n $NS_SERVER -d -s link show $TUN_DEV
-	  ip netns exec $NS_SERVER tcpdump -ni veth-server udp port 1194
+	  ip netns exec $NS_SERVER tcpdump -ni veth-server port 1194
 	  tail -f $WORK/server.log
 	  socat - UNIX-CONNECT:$WORK/server.sock      (openvpn's management, try "status")
 	Leave with 'exit'.

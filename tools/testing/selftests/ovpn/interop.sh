@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Our data channel on one side, openvpn's own (--disable-dco) on the other:
-# both roles, each cipher, IPv4 and IPv6 transport, packets of every size.
+# both roles, each cipher, IPv4 and IPv6 transport, packets of every size. PROTOS
+# says which transports.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -11,6 +12,7 @@ for part in work report module netns pki openvpn traffic tunnel; do
 done
 
 CIPHERS=(AES-128-GCM AES-256-GCM CHACHA20-POLY1305)
+read -ra PROTOS <<<"${PROTOS:-udp4 udp6}"
 SIZES=(1 64 1400 1500 3000 8000)
 
 # role_start ROLE PROTO: the server, ours or theirs, serves three ciphers.
@@ -71,10 +73,11 @@ no_errors() {
 # pair OPTION..: two daemons without a server's role, each has one peer; the
 # options are the other side's.
 pair() {
-	local address
-	openvpn_start server "$NS_SERVER" server --proto udp4 --port 1195 --tls-server --dh none \
+	local proto=${PROTOS[0]} address
+	openvpn_start server "$NS_SERVER" server --proto "$(openvpn_proto "$proto" server)" --port 1195 --tls-server --dh none \
 		--ifconfig 10.66.0.1 10.66.0.2 --ifconfig-ipv6 fd66::1/64 fd66::2 --keepalive 10 60
-	openvpn_start client "$NS_CLIENT" client --proto udp4 --remote "$NET_SERVER4" 1195 --nobind --tls-client \
+	openvpn_start client "$NS_CLIENT" client --proto "$(openvpn_proto "$proto" client)" \
+		--remote "$NET_SERVER4" 1195 --nobind --tls-client \
 		--ifconfig 10.66.0.2 10.66.0.1 --ifconfig-ipv6 fd66::2/64 fd66::1 --keepalive 10 60 "$@"
 	openvpn_wait_up server
 	openvpn_wait_up client
@@ -92,7 +95,7 @@ pair() {
 }
 
 tunnel_ground
-for proto in udp4 udp6; do
+for proto in "${PROTOS[@]}"; do
 	for role in server client; do
 		case_add "our $role over $proto starts" role_start "$role" "$proto"
 		for cipher in "${CIPHERS[@]}"; do

@@ -39,9 +39,12 @@ def close_all() -> None:
 
 
 class Endpoint:
-    """A link in a namespace together with the UDP socket it sends from."""
+    """A link in a namespace together with the socket it sends from: a UDP socket bound to an
+    address, or one that there is already."""
 
-    def __init__(self, space: Namespace, name: str, mode: str, bind: str) -> None:
+    def __init__(
+        self, space: Namespace, name: str, mode: str, over: str | socket.socket
+    ) -> None:
         self.space = space
         self.name = name
         _OPEN.append(self)
@@ -49,7 +52,7 @@ class Endpoint:
             link.add(name, link.MODES[mode])
             self.index = link.index(name)
             self.family = ov.Family()
-            self.socket = udp_socket(bind)
+            self.socket = udp_socket(over) if isinstance(over, str) else over
         # No solicitations of its own: the tests count packets.
         space.run("sysctl", "-qw", f"net.ipv6.conf.{name}.addr_gen_mode=1")
 
@@ -64,7 +67,7 @@ class Endpoint:
         """The socket's own port."""
         return int(self.socket.getsockname()[1])
 
-    def peer_new(self, peer_id: int, remote: tuple[str, int], *extra: bytes) -> None:
+    def peer_new(self, peer_id: int, remote: tuple[str, int] | None, *extra: bytes) -> None:
         """Adds a peer that is reached over the socket."""
         self.family.peer(
             ov.Cmd.PEER_NEW, self.index, *peer_attrs(peer_id, remote, self.socket, *extra)

@@ -52,6 +52,16 @@ def refused(number: int, action: Callable[[], object]) -> nl.NetlinkError:
     fail(f"was done, wanted to be refused with {os.strerror(number)}")
 
 
+def refused_plainly(number: int, action: Callable[[], object]) -> None:
+    """The action, a system call, must fail with this error number."""
+    try:
+        action()
+    except OSError as error:
+        equal("error number", error.errno, number)
+        return
+    fail(f"was done, wanted {os.strerror(number)}")
+
+
 def run(tidy: Callable[[], None] = lambda: None) -> int:
     """Runs all cases, tidies up after one that failed; the exit code of the test comes back."""
     print(f"TAP version 13\n1..{len(_CASES)}", flush=True)

@@ -9,11 +9,20 @@ TUN_DEV=tun0
 OPENVPN_WAIT=${OPENVPN_WAIT:-60}
 OPENVPN_CIPHERS=AES-256-GCM:AES-128-GCM:CHACHA20-POLY1305
 
-# openvpn_server NAME PROTO OPTION..: PROTO is udp4 or udp6.
+# openvpn_proto PROTO SIDE: udp4 is the same for both sides, tcp4 is not.
+openvpn_proto() {
+	case $1 in
+	tcp*) echo "$1-$2" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# openvpn_server NAME PROTO OPTION..: PROTO is udp4, udp6, tcp4 or tcp6.
 openvpn_server() {
 	local name=$1 proto=$2
 	shift 2
-	openvpn_start "$name" "$NS_SERVER" server --mode server --proto "$proto" --port 1194 \
+	openvpn_start "$name" "$NS_SERVER" server --mode server \
+		--proto "$(openvpn_proto "$proto" server)" --port 1194 \
 		--tls-server --dh none --topology subnet \
 		--server 10.77.0.0 255.255.255.0 --server-ipv6 fd77::/64 \
 		--data-ciphers "$OPENVPN_CIPHERS" "$@"
@@ -29,11 +38,11 @@ openvpn_client() {
 openvpn_client_start() {
 	local name=$1 proto=$2 remote=$NET_SERVER4
 	shift 2
-	if [ "$proto" = udp6 ]; then
-		remote=$NET_SERVER6
-	fi
+	case $proto in
+	*6) remote=$NET_SERVER6 ;;
+	esac
 	openvpn_start "$name" "$NS_CLIENT" "${OPENVPN_IDENTITY:-client}" --client \
-		--proto "$proto" --remote "$remote" 1194 --nobind --remote-cert-tls server \
+		--proto "$(openvpn_proto "$proto" client)" --remote "$remote" 1194 --nobind --remote-cert-tls server \
 		--connect-retry 1 3 --data-ciphers "$OPENVPN_CIPHERS" "$@"
 }
 
