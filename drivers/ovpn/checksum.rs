@@ -18,22 +18,33 @@ impl Sum {
     #[inline]
     pub fn plus(self, bytes: &[u8]) -> Self {
         let mut sum = u64::from(self.0);
-        let mut words = bytes.chunks_exact(2);
-        for word in words.by_ref() {
-            if let [high, low] = *word {
-                sum = sum.wrapping_add(u64::from(u16::from_ne_bytes([high, low])));
+        // Two words at a time: their sum is the same when it is folded.
+        let mut pairs = bytes.chunks_exact(4);
+        for pair in pairs.by_ref() {
+            if let [a, b, c, d] = *pair {
+                sum = sum.wrapping_add(u64::from(u32::from_ne_bytes([a, b, c, d])));
             }
         }
-        if let [last] = *words.remainder() {
-            sum = sum.wrapping_add(u64::from(u16::from_ne_bytes([last, 0])));
-        }
-        Self(fold(sum))
+        let rest = match *pairs.remainder() {
+            [a, b, c] => [a, b, c, 0],
+            [a, b] => [a, b, 0, 0],
+            [a] => [a, 0, 0, 0],
+            _ => [0; 4],
+        };
+        Self(fold(sum.wrapping_add(u64::from(u32::from_ne_bytes(rest)))))
     }
 
     /// With another sum added, which began at an even offset.
     #[inline]
     pub fn plus_sum(self, other: Self) -> Self {
         Self(fold(u64::from(self.0).wrapping_add(u64::from(other.0))))
+    }
+
+    /// The sum itself, as it is stored when it is to be completed later.
+    #[inline]
+    pub fn partial(self) -> [u8; 2] {
+        // CAST: Folded, so 16 bits.
+        (self.0 as u16).to_ne_bytes()
     }
 
     /// The checksum: the complement of the sum, as it is stored.

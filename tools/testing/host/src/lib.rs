@@ -28,6 +28,13 @@ pub mod crypto {
     pub mod replay;
 }
 
+/// Segments that become one packet.
+#[path = "../../../../drivers/ovpn/merge"]
+pub mod merge {
+    pub mod segment;
+    pub mod train;
+}
+
 /// The other end of a tunnel.
 #[path = "../../../../drivers/ovpn/peer"]
 pub mod peer {
@@ -44,6 +51,7 @@ pub mod netlink {
 /// What carries records.
 #[path = "../../../../drivers/ovpn/transport"]
 pub mod transport {
+    pub mod gro;
     pub mod gso;
 
     /// Records in a TCP stream.
