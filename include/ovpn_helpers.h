@@ -18,6 +18,7 @@
 #include <net/genetlink.h>
 #include <net/route.h>
 #include <net/sock.h>
+#include <net/udp_tunnel.h>
 
 /* --- linux/bottom_half.h, linux/spinlock.h --- */
 unsigned int ovpn_helper_smp_cpu(void);
@@ -36,7 +37,7 @@ void ovpn_helper_netdev_set_lltx(struct net_device *dev);
 void ovpn_helper_netdev_set_no_queue(struct net_device *dev);
 void ovpn_helper_netdev_keep_dst(struct net_device *dev);
 void ovpn_helper_netdev_use_dstats(struct net_device *dev);
-void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int len);
+void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int packets, unsigned int len);
 void ovpn_helper_dstats_rx_dropped(struct net_device *dev);
 void ovpn_helper_dstats_tx_add(struct net_device *dev, unsigned int len);
 void ovpn_helper_dstats_tx_packets(struct net_device *dev, unsigned int packets);
@@ -84,6 +85,8 @@ struct ovpn_skb_gso {
 	bool plain;
 };
 
+const void *ovpn_helper_skb_bytes(const struct sk_buff *skb, unsigned int offset, unsigned int len);
+unsigned int ovpn_helper_skb_pagelen(const struct sk_buff *skb);
 void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso);
 int ovpn_helper_skb_complete_checksum(struct sk_buff *skb);
 bool ovpn_helper_skb_has_room(struct sk_buff *skb, const struct page_frag *frag);
@@ -94,6 +97,10 @@ void ovpn_helper_skb_inherit(struct sk_buff *skb, const struct sk_buff *from);
 void ovpn_helper_skb_share_owner(struct sk_buff *skb, struct sk_buff *from);
 void ovpn_helper_skb_take_owner(struct sk_buff *skb, struct sk_buff *from);
 void ovpn_helper_skb_make_udp_gso(struct sk_buff *skb, u16 size, u16 segs);
+void ovpn_helper_skb_make_tcp_gso(struct sk_buff *skb, u16 transport, u16 size, u16 segs, u32 type);
+void ovpn_helper_skb_set_checked(struct sk_buff *skb);
+struct sk_buff *ovpn_helper_skb_udp_segments(struct sock *sk, struct sk_buff *skb);
+void ovpn_helper_skb_arrive(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
 void ovpn_helper_skb_count_as(struct sk_buff *skb, unsigned int len);
 void ovpn_helper_skb_becomes_inner(struct sk_buff *skb);
 void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be16 protocol);
@@ -101,10 +108,75 @@ void ovpn_helper_skb_tunnel_tx(struct sk_buff *skb, struct net_device *dev, u32 
 void ovpn_helper_skb_forget_ct(struct sk_buff *skb);
 void ovpn_helper_skb_dst_drop(struct sk_buff *skb);
 
+/* --- net/gro.h --- */
+
+/**
+ * struct ovpn_gro_packet - what GRO knows of a datagram
+ * @first: first four bytes of its payload
+ * @len: bytes of its payload
+ * @summed: CHECKSUM_*
+ * @level: how many more checksums were verified
+ */
+struct ovpn_gro_packet {
+	__be32 first;
+	u32 len;
+	u8 summed;
+	u8 level;
+};
+
+/**
+ * struct ovpn_gro - a datagram, and what is held of its flow
+ * @packet: the datagram
+ * @blocked: it may not be held
+ * @held: what is held of its flow; NULL if nothing, the rest is not set then
+ * @is_list: what is held is a list of datagrams; the rest is set only then
+ * @first: the first of the list
+ * @count: datagrams in the list
+ * @len: bytes of the list, and of the headers in front of it
+ * @limit: most bytes of that
+ * @other_headers: the IP headers do not continue those of the list
+ */
+struct ovpn_gro {
+	struct ovpn_gro_packet packet;
+	bool blocked;
+	struct sk_buff *held;
+	bool is_list;
+	struct ovpn_gro_packet first;
+	u16 count;
+	u32 len;
+	u32 limit;
+	bool other_headers;
+};
+
+void ovpn_helper_gro_look(struct list_head *head, struct sk_buff *skb, struct ovpn_gro *gro);
+void ovpn_helper_gro_pass(struct sk_buff *skb);
+bool ovpn_helper_gro_hold(struct sk_buff *skb);
+bool ovpn_helper_gro_append(struct sk_buff *held, struct sk_buff *skb);
+
 /* --- crypto/aead.h --- */
 unsigned int ovpn_helper_sync_aead_ivsize(struct crypto_sync_aead *aead);
 
 /* --- linux/scatterlist.h --- */
+
+/**
+ * struct ovpn_sg_record - where the parts of a record are, each in one piece
+ * @aad: associated data
+ * @text: text
+ * @tag: tag; NULL if it is not listed
+ * @aad_len: bytes of associated data
+ * @text_len: bytes of text
+ * @tag_len: bytes of tag
+ */
+struct ovpn_sg_record {
+	const void *aad;
+	const void *text;
+	const void *tag;
+	u32 aad_len;
+	u32 text_len;
+	u32 tag_len;
+};
+
+void ovpn_helper_sg_record(struct scatterlist *sg, const struct ovpn_sg_record *record);
 void ovpn_helper_sg_set_buf(struct scatterlist *sg, const void *buf, unsigned int len);
 
 /* --- net/route.h, net/ip6_route.h --- */
@@ -146,7 +218,9 @@ struct net *ovpn_helper_sock_net(const struct sock *sk);
 void *ovpn_helper_sk_user_data(const struct sock *sk);
 __be16 ovpn_helper_inet_sport(const struct sock *sk);
 u8 ovpn_helper_udp_encap_type(const struct sock *sk);
+bool ovpn_helper_udp_encap_setup(struct sock *sk, struct udp_tunnel_sock_cfg *config);
 void ovpn_helper_udp_encap_clear(struct sock *sk);
+bool ovpn_helper_udp_keep_module(struct sock *sk, struct module *owner);
 
 /* --- net/tcp.h, net/inet_connection_sock.h, net/strparser.h --- */
 

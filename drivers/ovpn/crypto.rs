@@ -2,6 +2,7 @@
 
 //! Keys.
 
+pub mod batch;
 pub mod key;
 pub mod packet_id;
 pub mod replay;

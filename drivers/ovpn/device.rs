@@ -106,7 +106,10 @@ impl Driver for Tunnel {
                 .and(Features::HIGHDMA)
                 .and(Features::FRAGLIST)
                 // Without it the stack cuts bursts up before we see them.
-                .and(Features::CHECKSUM),
+                .and(Features::CHECKSUM)
+                // The second needs the first.
+                .and(Features::RECEIVE_CHECKSUM)
+                .and(Features::RECEIVE_MERGED),
         );
         dev.device_type(&DEVICE_TYPE);
     }

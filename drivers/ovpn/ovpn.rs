@@ -15,7 +15,7 @@
 //! | [`transport`] | the sockets that records travel through |
 //! | [`netlink`] | what the daemon asks for and is told |
 //! | [`wire`], [`inner`] | the formats of a record and of what is inside |
-//! | [`burst`], [`checksum`] | the packets that a GSO packet stands for |
+//! | [`burst`], [`merge`], [`checksum`] | the packets that a GSO packet stands for, and back |
 //! | [`stats`] | counters, and why packets are dropped |
 
 #![forbid(unsafe_code)]
@@ -25,6 +25,7 @@ pub mod checksum;
 pub mod crypto;
 pub mod device;
 pub mod inner;
+pub mod merge;
 pub mod netlink;
 pub mod peer;
 pub mod rx;
@@ -42,7 +43,7 @@ use kernel_ext::{
     net::{
         genetlink,
         rtnl,
-        skbuff::AggregateMemory,
+        skbuff::PageMemory,
         tcp, //
     },
     workqueue::ModuleQueue, //
@@ -70,14 +71,14 @@ struct Ovpn {
     _tcp: tcp::Registration<transport::tcp::Carrier>,
     _queue: ModuleQueue,
     _crypto: CryptoMemory,
-    _aggregates: AggregateMemory,
+    _pages: PageMemory,
 }
 
 impl InPlaceModule for Ovpn {
     fn init(_module: &'static ThisModule) -> impl PinInit<Self, Error> {
         // From the bottom up.
         try_pin_init!(Self {
-            _aggregates: AggregateMemory::new()?,
+            _pages: PageMemory::new()?,
             _crypto: CryptoMemory::new()?,
             _queue: ModuleQueue::new(c"ovpn")?,
             _tcp: tcp::Registration::new()?,

@@ -2,6 +2,9 @@
 
 //! The way in: from a record to a packet on the tunnel interface.
 
+mod arrivals;
+pub mod batch;
+
 use crate::{
     crypto::key::OpenError,
     device::Tunnel,
@@ -40,6 +43,17 @@ enum Outcome {
     Keepalive,
 }
 
+impl From<OpenError> for DropCause {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Short => Self::RxShort,
+            OpenError::Auth => Self::RxAuth,
+            OpenError::Replay => Self::RxReplay,
+            OpenError::Memory => Self::RxMemory,
+        }
+    }
+}
+
 /// Receives the record in `skb`, which came from `peer` over UDP from where `seen` says.
 #[inline]
 pub fn receive(
@@ -75,12 +89,7 @@ fn open(
         .by_id(header.key_id, guard)
         .ok_or(DropCause::RxNoKey)?;
     let now = time::boottime_coarse();
-    key.open(skb, now, bh).map_err(|error| match error {
-        OpenError::Short => DropCause::RxShort,
-        OpenError::Auth => DropCause::RxAuth,
-        OpenError::Replay => DropCause::RxReplay,
-        OpenError::Memory => DropCause::RxMemory,
-    })?;
+    key.open(skb, now, bh)?;
 
     // From here on it is known to be from the peer.
     peer.heard(now);
@@ -135,6 +144,6 @@ fn deliver(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, packet: &Inner, b
     // If the queue is full, the core has counted the drop.
     if dev.data().received.receive(skb, bh) {
         peer.vpn.rx.count(len);
-        dev.count_rx(len, bh);
+        dev.count_rx(1, len, bh);
     }
 }

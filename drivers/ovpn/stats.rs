@@ -172,15 +172,17 @@ impl Default for DropCounters {
 /// Drops a received packet: the one place that frees and counts it.
 #[cold]
 pub fn drop_received(dev: &Device<Tunnel>, skb: SkBuff, cause: DropCause, bh: &BhDisabled) {
-    count_unreceived(dev, cause, bh);
+    count_unreceived(dev, 1, cause, bh);
     skb.drop_for(cause.reason());
 }
 
-/// Counts what was received and is no packet.
+/// Counts `packets` received packets that are lost already.
 #[cold]
-pub fn count_unreceived(dev: &Device<Tunnel>, cause: DropCause, bh: &BhDisabled) {
-    dev.data().drops.count(cause);
-    dev.count_rx_dropped(bh);
+pub fn count_unreceived(dev: &Device<Tunnel>, packets: usize, cause: DropCause, bh: &BhDisabled) {
+    for _ in 0..packets {
+        dev.data().drops.count(cause);
+        dev.count_rx_dropped(bh);
+    }
 }
 
 /// Drops a packet that was to be sent: the one place that frees and counts it.

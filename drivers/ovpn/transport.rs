@@ -2,6 +2,7 @@
 
 //! The sockets that records travel through.
 
+pub mod gro;
 pub mod gso;
 pub mod tcp;
 pub mod udp;

@@ -10,6 +10,7 @@
 
 #include "aead.c"
 #include "genetlink.c"
+#include "gro.c"
 #include "inetdevice.c"
 #include "netdevice.c"
 #include "rhashtable.c"

@@ -37,9 +37,14 @@ void ovpn_helper_netdev_use_dstats(struct net_device *dev)
 	dev->pcpu_stat_type = NETDEV_PCPU_STAT_DSTATS;
 }
 
-void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int len)
+void ovpn_helper_dstats_rx_add(struct net_device *dev, unsigned int packets, unsigned int len)
 {
-	dev_dstats_rx_add(dev, len);
+	struct pcpu_dstats *dstats = this_cpu_ptr(dev->dstats);
+
+	u64_stats_update_begin(&dstats->syncp);
+	u64_stats_add(&dstats->rx_packets, packets);
+	u64_stats_add(&dstats->rx_bytes, len);
+	u64_stats_update_end(&dstats->syncp);
 }
 
 void ovpn_helper_dstats_rx_dropped(struct net_device *dev)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
 #include <linux/skbuff.h>
+#include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/sock.h>
+#include <net/udp.h>
 
 void ovpn_helper_skb_headers(const struct sk_buff *skb, struct ovpn_skb_headers *headers)
 {
@@ -51,6 +53,29 @@ struct sk_buff *ovpn_helper_skb_peek(const struct sk_buff_head *queue)
 u32 ovpn_helper_skb_queue_len(const struct sk_buff_head *queue)
 {
 	return skb_queue_len_lockless(queue);
+}
+
+/*
+ * Where @len bytes from @offset on are, if they are in one piece: in the linear buffer or in the
+ * first fragment, and not in memory that only a device can read.
+ */
+const void *ovpn_helper_skb_bytes(const struct sk_buff *skb, unsigned int offset, unsigned int len)
+{
+	const skb_frag_t *frag = skb_shinfo(skb)->frags;
+	unsigned int linear = skb_headlen(skb);
+
+	if (offset + len <= linear)
+		return skb->data + offset;
+	if (offset < linear || !skb_shinfo(skb)->nr_frags || !skb_frags_readable(skb) ||
+	    skb_frag_size(frag) < offset - linear + len || PageHighMem(skb_frag_page(frag)))
+		return NULL;
+	return skb_frag_address(frag) + offset - linear;
+}
+
+/* Bytes of the packet itself, without those of a list that it is the first of. */
+unsigned int ovpn_helper_skb_pagelen(const struct sk_buff *skb)
+{
+	return skb_pagelen(skb);
 }
 
 void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso)
@@ -157,6 +182,35 @@ void ovpn_helper_skb_make_udp_gso(struct sk_buff *skb, u16 size, u16 segs)
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
+/* A packet of many TCP segments, whose checksum is that of the pseudo header. */
+void ovpn_helper_skb_make_tcp_gso(struct sk_buff *skb, u16 transport, u16 size, u16 segs, u32 type)
+{
+	skb_shinfo(skb)->gso_type = type;
+	skb_shinfo(skb)->gso_size = size;
+	skb_shinfo(skb)->gso_segs = segs;
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_headroom(skb) + transport;
+	skb->csum_offset = offsetof(struct tcphdr, check);
+}
+
+void ovpn_helper_skb_set_checked(struct sk_buff *skb)
+{
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->csum_level = 0;
+}
+
+/* A received GSO packet from its UDP header on becomes datagrams, each from there on, too. */
+struct sk_buff *ovpn_helper_skb_udp_segments(struct sock *sk, struct sk_buff *skb)
+{
+	struct sk_buff *segs, *segment;
+
+	__skb_push(skb, -skb_mac_offset(skb));
+	segs = udp_rcv_segment(sk, skb, skb->protocol == htons(ETH_P_IP));
+	for (segment = segs; segment; segment = segment->next)
+		__skb_pull(segment, skb_transport_offset(segment));
+	return segs;
+}
+
 /* Tunnel statistics will count the packet as @len bytes: from there on to its end. */
 void ovpn_helper_skb_count_as(struct sk_buff *skb, unsigned int len)
 {
@@ -185,6 +239,15 @@ void ovpn_helper_skb_tunnel_rx(struct sk_buff *skb, struct net_device *dev, __be
 	skb_reset_network_header(skb);
 	skb_reset_transport_header(skb);
 	skb_reset_inner_headers(skb);
+}
+
+/* A new packet that the device has received. */
+void ovpn_helper_skb_arrive(struct sk_buff *skb, struct net_device *dev, __be16 protocol)
+{
+	skb->dev = dev;
+	skb->protocol = protocol;
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
 }
 
 /* A record about to be sent: the stack below sees an opaque payload. */

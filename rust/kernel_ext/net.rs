@@ -6,6 +6,7 @@ pub mod checksum;
 pub mod device;
 pub mod ethtool;
 pub mod genetlink;
+pub mod gro;
 pub mod gro_cells;
 pub mod namespace;
 pub mod netlink;

@@ -33,16 +33,12 @@ use kernel_ext::{
     bh::BhDisabled,
     crypto::{
         aead::{
-            Batch,
             Layout,
             SyncAead, //
         },
         wipe, //
     },
-    net::skbuff::{
-        RecordRoom,
-        SkBuff, //
-    },
+    net::skbuff::SkBuff,
     new_spinlock_bh,
     sync::spinlock_bh::SpinLockBh,
     time::NSEC_PER_SEC,
@@ -53,7 +49,7 @@ use kernel_ext::{
 const REPLAY_EXPIRY: u64 = 30 * NSEC_PER_SEC;
 
 /// Where things are in a record.
-const RECORD: Layout = Layout {
+pub(super) const RECORD: Layout = Layout {
     aad: AAD_LEN,
     tag: TAG_LEN,
 };
@@ -102,9 +98,9 @@ pub struct KeyMaterial<'a> {
 }
 
 /// A direction's cipher and the constant part of its nonce.
-struct Direction {
-    aead: SyncAead,
-    tail: NonceTail,
+pub(super) struct Direction {
+    pub(super) aead: SyncAead,
+    pub(super) tail: NonceTail,
 }
 
 impl Direction {
@@ -128,12 +124,12 @@ impl Drop for Direction {
 pub struct Key {
     id: KeyId,
     cipher: Cipher,
-    encrypt: Direction,
-    decrypt: Direction,
+    pub(super) encrypt: Direction,
+    pub(super) decrypt: Direction,
     /// The last packet id that was given out, 0 if none was.
     last_id: Atomic<u32>,
     #[pin]
-    window: SpinLockBh<ReplayWindow>,
+    pub(super) window: SpinLockBh<ReplayWindow>,
 }
 
 /// Why a record could not be made.
@@ -165,6 +161,15 @@ impl From<Error> for SealError {
         match error {
             error if error == ENOMEM => Self::Memory,
             _ => Self::Crypto,
+        }
+    }
+}
+
+impl From<Error> for OpenError {
+    fn from(error: Error) -> Self {
+        match error {
+            error if error == ENOMEM => Self::Memory,
+            _ => Self::Auth,
         }
     }
 }
@@ -219,18 +224,8 @@ impl Key {
             .map_err(SealError::from)
     }
 
-    /// Begins to make many records of one packet.
     #[inline]
-    pub fn batch<'a>(&'a self, peer: PeerId, bh: &'a BhDisabled) -> Result<Sealer<'a>, SealError> {
-        Ok(Sealer {
-            key: self,
-            peer,
-            batch: self.encrypt.aead.batch(bh)?,
-        })
-    }
-
-    #[inline]
-    fn write_aad(&self, record: &mut [u8], peer: PeerId, id: PacketId) {
+    pub(super) fn write_aad(&self, record: &mut [u8], peer: PeerId, id: PacketId) {
         let header = Header {
             key_id: self.id,
             peer_id: peer,
@@ -252,10 +247,7 @@ impl Key {
         self.decrypt
             .aead
             .open(skb, RECORD, self.decrypt.tail.nonce(id), bh)
-            .map_err(|error| match error {
-                error if error == ENOMEM => OpenError::Memory,
-                _ => OpenError::Auth,
-            })?;
+            .map_err(OpenError::from)?;
         self.window
             .lock()
             .accept(id, now)
@@ -280,25 +272,5 @@ impl Key {
                 Err(now) => last = now,
             }
         }
-    }
-}
-
-/// Makes records of one packet with one key.
-pub struct Sealer<'a> {
-    key: &'a Key,
-    peer: PeerId,
-    batch: Batch<'a>,
-}
-
-impl Sealer<'_> {
-    /// Makes a record with packet id `id` of the packet that is in `record`, [`OVERHEAD`] bytes from
-    /// its start.
-    #[inline]
-    pub fn seal(&mut self, record: &mut RecordRoom<'_>, id: PacketId) -> Result<(), SealError> {
-        self.key.write_aad(record.bytes_mut(), self.peer, id);
-        let nonce = self.key.encrypt.tail.nonce(id);
-        self.batch
-            .seal(record, RECORD, nonce)
-            .map_err(SealError::from)
     }
 }

@@ -146,7 +146,7 @@ impl Stream for Carrier {
     fn broken(socket: &Socket, error: Broken) {
         let carrier = socket.data();
         if error == Broken::Received {
-            count_unreceived(&carrier.dev, DropCause::RxStream, &BhGuard::new());
+            count_unreceived(&carrier.dev, 1, DropCause::RxStream, &BhGuard::new());
         }
         let guard = rcu::read_lock();
         if let Some(peer) = carrier.peer.get(&guard).and_then(RcuBorrow::to_owned) {

@@ -15,10 +15,10 @@ use crate::{
     },
     checksum::Sum,
     crypto::{
+        batch::Sealer,
         key::{
             Key,
-            SealError,
-            Sealer, //
+            SealError, //
         },
         packet_id::PacketId,
         slots::Slot, //
@@ -192,7 +192,7 @@ fn seal<'a>(
         _ => 0,
     };
     let mut aggregate = Aggregate::new(UDP_HEADROOM, linear, skb, bh)?;
-    let mut sealer = key.batch(peer.tx_id(), bh)?;
+    let mut sealer = Sealer::new(key, peer.tx_id(), bh)?;
     // From here on the ids are used up, come what may.
     for (index, id) in (batch.first..).zip(key.reserve(count)?) {
         let payload = burst.payload(index).ok_or(SealError::Crypto)?;

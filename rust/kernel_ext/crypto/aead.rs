@@ -15,6 +15,7 @@ pub use memory::CryptoMemory;
 use crate::{
     bh::BhDisabled,
     net::skbuff::{
+        Record,
         RecordRoom,
         SkBuff, //
     },
@@ -146,10 +147,11 @@ impl SyncAead {
         }
         let mut memory = Memory::borrow(bh)?;
         memory.pieces.map_packet(skb, layout)?;
-        self.run(&mut memory, layout, text, nonce, operation)
+        let list = memory.pieces.as_mut_ptr();
+        self.run(&mut memory, (list, list), layout, text, nonce, operation)
     }
 
-    /// Many records, sealed one after the other from one packet: what is needed once for all.
+    /// Many records, sealed or opened one after the other: what is needed once for all.
     #[inline]
     pub fn batch<'a>(&'a self, bh: &'a BhDisabled) -> Result<Batch<'a>> {
         Ok(Batch {
@@ -158,19 +160,19 @@ impl SyncAead {
         })
     }
 
-    /// Runs a request in place, on the record that `memory.pieces` lists and that is ours until this
-    /// returns.
+    /// Runs a request from the first list to the second, both in `memory`. What they list is ours
+    /// until this returns.
     #[inline]
     fn run(
         &self,
         memory: &mut Memory,
+        (source, target): (*mut bindings::scatterlist, *mut bindings::scatterlist),
         layout: Layout,
         text: usize,
         mut nonce: [u8; NONCE_LEN],
         operation: Operation,
     ) -> Result {
         // CAST (in this function): A packet's length.
-        let list = memory.pieces.as_mut_ptr();
         let request = memory.request.reset();
         // SAFETY: The request was just reset; the transform is valid. All it points to lives until
         // the call returns, which is when it is through: the crypto is synchronous.
@@ -178,8 +180,8 @@ impl SyncAead {
             (*request).base.tfm = &raw mut (*self.0.as_ptr()).base.base;
             (*request).assoclen = layout.aad as u32;
             (*request).iv = nonce.as_mut_ptr();
-            (*request).src = list;
-            (*request).dst = list;
+            (*request).src = source;
+            (*request).dst = target;
             match operation {
                 Operation::Seal => {
                     (*request).cryptlen = text as u32;
@@ -209,7 +211,7 @@ impl Drop for SyncAead {
     }
 }
 
-/// Seals records one after the other. See [`SyncAead::batch`].
+/// Seals or opens records one after the other. See [`SyncAead::batch`].
 pub struct Batch<'a> {
     aead: &'a SyncAead,
     memory: Borrowed<'a, Memory>,
@@ -230,7 +232,54 @@ impl Batch<'_> {
     ) -> Result {
         let text = record.len().checked_sub(layout.text_at()).ok_or(EMSGSIZE)?;
         self.memory.pieces.map_record(record, layout);
-        self.aead
-            .run(&mut self.memory, layout, text, nonce, Operation::Seal)
+        let list = self.memory.pieces.as_mut_ptr();
+        self.aead.run(
+            &mut self.memory,
+            (list, list),
+            layout,
+            text,
+            nonce,
+            Operation::Seal,
+        )
+    }
+
+    /// Checks the tag of one record and decrypts its text to `room`, which must be as long. `aad` is
+    /// the associated data, the record's first bytes.
+    ///
+    /// # Errors
+    ///
+    /// `EBADMSG` if it is not authentic; then what is in the room is garbage. `EMSGSIZE` if it is
+    /// too short, in too many pieces, or the room or the associated data have the wrong length.
+    #[inline]
+    pub fn open(
+        &mut self,
+        record: &Record<'_>,
+        layout: Layout,
+        aad: &[u8],
+        nonce: [u8; NONCE_LEN],
+        room: &mut RecordRoom<'_>,
+    ) -> Result {
+        let text = record.len().checked_sub(layout.text_at());
+        if text != Some(room.len()) || aad.len() != layout.aad {
+            return Err(EMSGSIZE);
+        }
+        let memory = &mut *self.memory;
+        memory
+            .aad
+            .get_mut(..layout.aad)
+            .ok_or(EMSGSIZE)?
+            .copy_from_slice(aad);
+        let aad = memory.aad.as_ptr();
+        memory.pieces.map_received(record, aad, layout)?;
+        let source = memory.pieces.as_mut_ptr();
+        let target = memory.target.map(room, aad, layout);
+        self.aead.run(
+            memory,
+            (source, target),
+            layout,
+            room.len(),
+            nonce,
+            Operation::Open,
+        )
     }
 }

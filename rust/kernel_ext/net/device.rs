@@ -154,11 +154,11 @@ impl<T: Driver> Device<T> {
         unsafe { bindings::disable_redirects(self.as_ptr()) };
     }
 
-    /// Counts a received packet of `len` bytes.
+    /// Counts `packets` received packets of `len` bytes in all.
     #[inline]
-    pub fn count_rx(&self, len: usize, _bh: &BhDisabled) {
-        // SAFETY: The device has per-CPU statistics, see `Setup`. CAST: a packet's length.
-        unsafe { bindings::dstats_rx_add(self.as_ptr(), len as u32) };
+    pub fn count_rx(&self, packets: usize, len: usize, _bh: &BhDisabled) {
+        // SAFETY: The device has per-CPU statistics, see `Setup`. CAST: A few packets.
+        unsafe { bindings::dstats_rx_add(self.as_ptr(), packets as u32, len as u32) };
     }
 
     /// Counts a received packet that was dropped.
@@ -187,6 +187,13 @@ impl<T: Driver> Device<T> {
     pub fn count_tx_dropped(&self, _bh: &BhDisabled) {
         // SAFETY: The device has per-CPU statistics, see `Setup`.
         unsafe { bindings::dstats_tx_dropped(self.as_ptr()) };
+    }
+
+    /// Makes a new packet one that `self` received. `protocol` is the ethertype, host byte order.
+    #[inline]
+    pub fn adopt_new(&self, skb: &mut SkBuff, protocol: u16) {
+        // SAFETY: Both are valid.
+        unsafe { bindings::skb_arrive(skb.as_ptr(), self.as_ptr(), protocol.to_be()) };
     }
 
     /// Makes a decapsulated packet one that `self` received, and forgets what described the outer

@@ -9,22 +9,37 @@
 mod aggregate;
 mod flow;
 mod gso;
+mod landing;
+mod list;
 mod make;
+mod merged;
+mod page;
 mod queue;
 mod reason;
+mod records;
 mod segments;
 
 pub use aggregate::{
     Added,
     Aggregate,
-    AggregateMemory,
     RecordRoom, //
 };
 pub use flow::UdpFlow;
 pub use gso::Gso;
+pub use landing::{
+    Landed,
+    Landing, //
+};
+pub use list::SkBuffList;
+pub use merged::Merged;
+pub use page::PageMemory;
 pub use queue::Queue;
 pub use reason::Reason;
-pub use segments::Segments;
+pub use records::{
+    Record,
+    Records,
+    MAX_RECORDS, //
+};
 
 use core::{
     mem::ManuallyDrop,
@@ -141,6 +156,12 @@ impl SkBuff {
             skb.data = skb.data.add(len);
         }
         true
+    }
+
+    /// How many packets it stands for.
+    #[inline]
+    pub fn packets(&self) -> usize {
+        usize::from(self.shared_info().gso_segs).max(1)
     }
 
     /// Makes room for `headroom` bytes in front that may be written to.

@@ -9,6 +9,7 @@
 //! C header: [`include/net/udp_tunnel.h`](srctree/include/net/udp_tunnel.h)
 
 mod attach;
+mod gro;
 mod xmit;
 
 pub use attach::{
@@ -18,13 +19,24 @@ pub use attach::{
 };
 pub use xmit::SendParams;
 
-use super::skbuff::SkBuff;
+use super::{
+    gro::{
+        Datagram,
+        Held,
+        Join, //
+    },
+    skbuff::{
+        Records,
+        SkBuff, //
+    }, //
+};
 use crate::{
     bh::BhDisabled,
     sync::rcu::RcuBorrow, //
 };
 use kernel::{
     ffi::c_int,
+    prelude::*,
     sync::rcu, //
 };
 use ovpn_bindings as bindings;
@@ -42,6 +54,12 @@ pub trait Encap: Send + Sync + Sized + 'static {
     /// The `UDP_ENCAP_*` number of the protocol.
     const TYPE: u32;
 
+    /// The module, which stays loaded until all sockets that were ever attached are freed.
+    const MODULE: &'static ThisModule;
+
+    /// Whether a datagram for `socket` may wait for more of its flow. Softirq.
+    fn join(socket: &UdpSocket<Self>, new: &Datagram, held: &Held) -> Join;
+
     /// A datagram has arrived, the UDP header first. Softirq.
     fn receive(
         socket: RcuBorrow<'_, UdpSocket<Self>>,
@@ -49,6 +67,14 @@ pub trait Encap: Send + Sync + Sized + 'static {
         guard: &rcu::Guard,
         bh: &BhDisabled,
     ) -> Verdict;
+
+    /// Datagrams of one flow that have waited for each other have arrived. Softirq.
+    fn receive_many(
+        socket: RcuBorrow<'_, UdpSocket<Self>>,
+        datagrams: Records,
+        guard: &rcu::Guard,
+        bh: &BhDisabled,
+    );
 
     /// User space has closed the socket: let go of all attachments. Process context, may sleep.
     fn closed(socket: &UdpSocket<Self>);
@@ -71,6 +97,7 @@ unsafe extern "C" fn receive<E: Encap>(
         )
     };
     let verdict = match socket {
+        Some(socket) if skb.is_gso() => receive_list(socket, skb, &guard, &bh),
         Some(socket) => E::receive(socket, skb, &guard, &bh),
         // It was detached a moment ago, and is a plain socket now.
         None => Verdict::Deliver(skb),
@@ -83,6 +110,26 @@ unsafe extern "C" fn receive<E: Encap>(
             1
         }
     }
+}
+
+/// Many datagrams. If something has torn the list that they were received as, the stack's own
+/// segmentation puts it right.
+fn receive_list<E: Encap>(
+    socket: RcuBorrow<'_, UdpSocket<E>>,
+    skb: SkBuff,
+    guard: &rcu::Guard,
+    bh: &BhDisabled,
+) -> Verdict {
+    match Records::of(skb) {
+        Ok(datagrams) => E::receive_many(socket, datagrams, guard, bh),
+        Err(skb) => {
+            for datagram in skb.segment_received(socket.get().sock()) {
+                // Only the core can give datagrams to user space; of a list it gets none.
+                drop(E::receive(socket, datagram, guard, bh));
+            }
+        }
+    }
+    Verdict::Consumed
 }
 
 /// # Safety

@@ -2,7 +2,10 @@
 
 //! Memory for requests.
 
-use super::pieces::Pieces;
+use super::pieces::{
+    Pieces,
+    Target, //
+};
 use crate::{
     bh::BhDisabled,
     percpu::{
@@ -37,7 +40,13 @@ impl RequestMemory {
 pub(super) struct Memory {
     pub(super) request: RequestMemory,
     pub(super) pieces: Pieces,
+    pub(super) target: Target,
+    /// Associated data that is not in front of its record, at most [`MAX_AAD`] bytes.
+    pub(super) aad: [u8; MAX_AAD],
 }
+
+/// Most bytes of associated data of a record that is not opened in place.
+pub(super) const MAX_AAD: usize = 16;
 
 // SAFETY: All of it may be zero: bytes, and entries of scatterlists.
 unsafe impl Zeroable for Memory {}

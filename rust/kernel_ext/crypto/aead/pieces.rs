@@ -5,14 +5,43 @@
 
 use super::Layout;
 use crate::net::skbuff::{
+    Record,
     RecordRoom,
     SkBuff, //
 };
+use core::ptr;
 use kernel::prelude::*;
 use ovpn_bindings as bindings;
 
 /// Most pieces that a packet may be in, the linear buffer included.
 const MAX_PIECES: usize = bindings::OVPN_MAX_SKB_FRAGS as usize;
+
+/// Where the text of a record is written to: behind room for associated data, one piece.
+pub(super) struct Target([bindings::scatterlist; 2]);
+
+impl Target {
+    /// Lists `room`, behind the associated data, which is at `aad` and is not written.
+    #[inline]
+    pub(super) fn map(
+        &mut self,
+        room: &mut RecordRoom<'_>,
+        aad: *const u8,
+        layout: Layout,
+    ) -> *mut bindings::scatterlist {
+        let list = self.0.as_mut_ptr();
+        let parts = bindings::ovpn_sg_record {
+            aad: aad.cast(),
+            text: room.as_mut_ptr().cast(),
+            tag: ptr::null(),
+            aad_len: layout.aad as u32,
+            text_len: room.len() as u32,
+            tag_len: 0,
+        };
+        // SAFETY: There are two entries, and the bytes are in the room.
+        unsafe { bindings::sg_record(list, &parts) };
+        list
+    }
+}
 
 /// A scatterlist for any packet: associated data, the pieces of the packet, the tag.
 pub(super) struct Pieces([bindings::scatterlist; MAX_PIECES + 2]);
@@ -54,18 +83,69 @@ impl Pieces {
         Ok(())
     }
 
+    /// Lists a received record, to be read only, behind the associated data, which is at `aad`.
+    #[inline]
+    pub(super) fn map_received(
+        &mut self,
+        record: &Record<'_>,
+        aad: *const u8,
+        layout: Layout,
+    ) -> Result {
+        let text = record.len().wrapping_sub(layout.text_at());
+        let behind_aad = record.len().wrapping_sub(layout.aad);
+        if let Some(bytes) = record.bytes(layout.aad, behind_aad) {
+            let (tag, text) = bytes.split_at_checked(layout.tag).ok_or(EMSGSIZE)?;
+            self.list(aad, text.as_ptr(), text.len(), tag.as_ptr(), layout);
+            return Ok(());
+        }
+        let entries = self.0.len();
+        let list = self.start(entries);
+        // SAFETY: The list ends with its last entry, behind which nothing is listed.
+        unsafe {
+            bindings::sg_set_buf(list, aad.cast(), layout.aad as u32);
+            let texts = record.map(list.add(1), layout.text_at(), text);
+            let texts = usize::try_from(texts).map_err(|_| EMSGSIZE)?;
+            let used = texts.wrapping_add(1);
+            if used >= entries {
+                return Err(EMSGSIZE);
+            }
+            if record.map(list.add(used), layout.aad, layout.tag) < 0 {
+                return Err(EMSGSIZE);
+            }
+        }
+        Ok(())
+    }
+
     /// Lists a record that is in one piece, to be changed in place.
     #[inline]
     pub(super) fn map_record(&mut self, record: &mut RecordRoom<'_>, layout: Layout) {
-        let list = self.start(3);
-        let text = record.len().wrapping_sub(layout.text_at());
-        // SAFETY: There are three entries, and the bytes are in the record.
-        unsafe {
-            let data = record.as_mut_ptr();
-            bindings::sg_set_buf(list, data.cast(), layout.aad as u32);
-            bindings::sg_set_buf(list.add(1), data.add(layout.text_at()).cast(), text as u32);
-            bindings::sg_set_buf(list.add(2), data.add(layout.aad).cast(), layout.tag as u32);
-        }
+        let text_len = record.len().wrapping_sub(layout.text_at());
+        let data = record.as_mut_ptr();
+        let tag = data.wrapping_add(layout.aad);
+        let text = data.wrapping_add(layout.text_at());
+        self.list(data, text, text_len, tag, layout);
+    }
+
+    /// Lists a record whose parts are in one piece each.
+    #[inline]
+    fn list(
+        &mut self,
+        aad: *const u8,
+        text: *const u8,
+        text_len: usize,
+        tag: *const u8,
+        layout: Layout,
+    ) {
+        let parts = bindings::ovpn_sg_record {
+            aad: aad.cast(),
+            text: text.cast(),
+            tag: tag.cast(),
+            aad_len: layout.aad as u32,
+            text_len: text_len as u32,
+            tag_len: layout.tag as u32,
+        };
+        // SAFETY: There are three entries.
+        unsafe { bindings::sg_record(self.as_mut_ptr(), &parts) };
     }
 }
 

@@ -138,6 +138,10 @@ impl Features {
     pub const FRAGLIST: Self = Self(bindings::NETIF_F_FRAGLIST);
     /// UDP segmentation: `tx-udp-segmentation` of `ethtool`.
     pub const UDP_SEGMENTATION: Self = Self(bindings::NETIF_F_GSO_UDP_L4);
+    /// Checksums of received packets are checked where that is needed: `rx-checksumming`.
+    pub const RECEIVE_CHECKSUM: Self = Self(bindings::NETIF_F_RXCSUM);
+    /// The device puts received packets together itself: `rx-gro-hw`.
+    pub const RECEIVE_MERGED: Self = Self(bindings::NETIF_F_GRO_HW);
     /// Segmentation in software, of all kinds.
     pub const GSO: Self = Self(bindings::NETIF_F_GSO | bindings::NETIF_F_GSO_SOFTWARE);
 

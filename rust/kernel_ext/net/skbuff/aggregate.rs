@@ -2,14 +2,16 @@
 
 //! Many records in one UDP GSO packet.
 
-use super::SkBuff;
+use super::{
+    page::{
+        Page,
+        SENDING, //
+    },
+    SkBuff, //
+};
 use crate::{
     bh::BhDisabled,
-    percpu::{
-        Allocated,
-        Borrowed,
-        PerCpu, //
-    },
+    percpu::Borrowed, //
 };
 use core::{
     marker::PhantomData,
@@ -20,46 +22,6 @@ use kernel::{
     prelude::*, //
 };
 use ovpn_bindings as bindings;
-
-/// The page that records are written to, until it is full: bursts share it.
-///
-/// # Invariants
-///
-/// Zeroed, or as `skb_page_frag_refill()` left it.
-struct Page(bindings::page_frag);
-
-// SAFETY: All zeros is "no page".
-unsafe impl Zeroable for Page {}
-// SAFETY: The page may be released by any CPU.
-unsafe impl Send for Page {}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // SAFETY: By the type invariant.
-        unsafe { bindings::page_frag_put(&mut self.0) };
-    }
-}
-
-static PAGES: PerCpu<Page> = PerCpu::new();
-
-/// Keeps a page per CPU for [`Aggregate`]s. A module creates it before the first and drops it after
-/// the last.
-pub struct AggregateMemory {
-    _pages: Allocated<Page>,
-}
-
-impl AggregateMemory {
-    /// Allocates it; the pages themselves come when they are needed. Process context.
-    ///
-    /// # Errors
-    ///
-    /// `ENOMEM`, `EBUSY` if there is one already.
-    pub fn new() -> Result<Self> {
-        Ok(Self {
-            _pages: Allocated::new(&PAGES)?,
-        })
-    }
-}
 
 /// A packet that records are written into, one behind the other, each in one piece. Its payload is
 /// in pages; in front of it is room for headers only.
@@ -87,9 +49,9 @@ pub enum Added {
 ///
 /// `len` bytes from `data` on are in the buffer or a page of a packet, and nobody else uses them for `'a`.
 pub struct RecordRoom<'a> {
-    data: NonNull<u8>,
-    len: usize,
-    _page: PhantomData<&'a mut [u8]>,
+    pub(super) data: NonNull<u8>,
+    pub(super) len: usize,
+    pub(super) _page: PhantomData<&'a mut [u8]>,
 }
 
 impl RecordRoom<'_> {
@@ -129,7 +91,7 @@ impl<'a> Aggregate<'a> {
         Ok(Self {
             skb,
             linear,
-            page: PAGES.borrow(bh)?,
+            page: SENDING.borrow(bh)?,
             first_len: 0,
             records: 0,
         })

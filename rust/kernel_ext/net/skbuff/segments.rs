@@ -2,22 +2,16 @@
 
 //! Software segmentation.
 
-use super::SkBuff;
-use core::ptr;
+use super::{
+    SkBuff,
+    SkBuffList, //
+};
+use crate::net::sock::Sock;
 use kernel::{
     error::from_err_ptr,
     prelude::*, //
 };
 use ovpn_bindings as bindings;
-
-/// The packets that a GSO packet stands for, in order. What is not taken is freed.
-///
-/// # Invariants
-///
-/// `next` is null or the first of a list, linked by `next`, of packets that this owns.
-pub struct Segments {
-    next: *mut bindings::sk_buff,
-}
 
 impl SkBuff {
     /// Cuts a GSO packet up, checksums completed. Softirq or process context.
@@ -25,46 +19,33 @@ impl SkBuff {
     /// # Errors
     ///
     /// What `skb_gso_segment()` fails with. The packet is given back then.
-    pub fn segment(self) -> Result<Segments, (Error, Self)> {
+    pub fn segment(self) -> Result<SkBuffList, (Error, Self)> {
         // SAFETY: By the type invariant; no offloads are asked for, so all is done in software.
         let list = unsafe { bindings::__skb_gso_segment(self.as_ptr(), 0, true) };
         match from_err_ptr(list) {
             Err(error) => Err((error, self)),
             // Null says that the packet needs no segmentation after all.
-            Ok(list) if list.is_null() => Ok(Segments {
-                next: self.into_raw(),
-            }),
-            Ok(next) => {
+            Ok(list) if list.is_null() => {
+                let mut list = SkBuffList::new();
+                list.push(self);
+                Ok(list)
+            }
+            Ok(list) => {
                 self.consume();
-                // INVARIANT: The list is new, and ours.
-                Ok(Segments { next })
+                // SAFETY: The list is new, and ours.
+                Ok(unsafe { SkBuffList::from_raw(list) })
             }
         }
     }
-}
 
-impl Iterator for Segments {
-    type Item = SkBuff;
-
-    fn next(&mut self) -> Option<SkBuff> {
-        let skb = self.next;
-        if skb.is_null() {
-            return None;
-        }
-        // SAFETY: By the type invariant; unlinked, it is on no list any more.
+    /// Cuts a received GSO packet that begins with a UDP header into datagrams that do. What cannot
+    /// be cut is dropped, and counted as lost by `sock`. Softirq.
+    pub fn segment_received(self, sock: &Sock) -> SkBuffList {
+        // SAFETY: The packet was received, so its headers are in front of it. Consumes it; the list
+        // is new, and ours.
         unsafe {
-            let link = &mut (*skb).__bindgen_anon_1.__bindgen_anon_1.next;
-            self.next = *link;
-            *link = ptr::null_mut();
-            Some(SkBuff::from_raw(skb))
-        }
-    }
-}
-
-impl Drop for Segments {
-    fn drop(&mut self) {
-        for segment in self.by_ref() {
-            drop(segment);
+            let list = bindings::skb_udp_segments(sock.as_ptr(), self.into_raw());
+            SkBuffList::from_raw(list)
         }
     }
 }

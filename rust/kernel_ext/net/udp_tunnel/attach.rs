@@ -4,6 +4,7 @@
 
 use super::{
     destroy,
+    gro::gro_receive,
     receive,
     Encap, //
 };
@@ -161,16 +162,20 @@ impl<E: Encap> Attachment<E> {
             encap_type: E::TYPE as u8,
             encap_rcv: Some(receive::<E>),
             encap_destroy: Some(destroy::<E>),
+            gro_receive: Some(gro_receive::<E>),
             ..pin_init::zeroed()
         };
-        // SAFETY: The socket lock is held, and nobody else uses the socket's user data.
-        unsafe {
-            bindings::setup_udp_tunnel_sock(
-                bindings::sock_net(locked.as_ptr()),
-                locked.as_ptr(),
-                &mut config,
-            )
+        // SAFETY: The socket lock is held, and nobody else uses the socket's user data. From here on
+        // the module stays loaded until the socket is freed, and so do the functions.
+        let taken = unsafe {
+            bindings::udp_keep_module(locked.as_ptr(), E::MODULE.as_ptr())
+                && bindings::udp_encap_setup(locked.as_ptr(), &mut config)
         };
+        if !taken {
+            // SAFETY: The socket did not take the reference over.
+            drop(unsafe { RcuArc::<UdpSocket<E>>::from_raw(config.sk_user_data.cast()) });
+            return Err(AttachError::Busy);
+        }
         // INVARIANT: The first user.
         Ok(Self(socket))
     }
