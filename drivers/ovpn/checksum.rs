@@ -18,20 +18,26 @@ impl Sum {
     #[inline]
     pub fn plus(self, bytes: &[u8]) -> Self {
         let mut sum = u64::from(self.0);
-        // Two words at a time: their sum is the same when it is folded.
-        let mut pairs = bytes.chunks_exact(4);
-        for pair in pairs.by_ref() {
-            if let [a, b, c, d] = *pair {
-                sum = sum.wrapping_add(u64::from(u32::from_ne_bytes([a, b, c, d])));
+        // Many words at a time: their sum is the same when it is folded.
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in chunks.by_ref() {
+            if let Some(eight) = chunk.first_chunk() {
+                let words = u64::from_ne_bytes(*eight);
+                sum = sum
+                    .wrapping_add(words & 0xffff_ffff)
+                    .wrapping_add(words >> 32);
             }
         }
-        let rest = match *pairs.remainder() {
-            [a, b, c] => [a, b, c, 0],
-            [a, b] => [a, b, 0, 0],
-            [a] => [a, 0, 0, 0],
-            _ => [0; 4],
-        };
-        Self(fold(sum.wrapping_add(u64::from(u32::from_ne_bytes(rest)))))
+        let mut words = chunks.remainder().chunks_exact(2);
+        for word in words.by_ref() {
+            if let [high, low] = *word {
+                sum = sum.wrapping_add(u64::from(u16::from_ne_bytes([high, low])));
+            }
+        }
+        if let [last] = *words.remainder() {
+            sum = sum.wrapping_add(u64::from(u16::from_ne_bytes([last, 0])));
+        }
+        Self(fold(sum))
     }
 
     /// With another sum added, which began at an even offset.

@@ -97,7 +97,7 @@ impl Key {
         let mut window = self.window.lock();
         for (bit, id) in (0..u64::BITS).zip(ids) {
             if id.is_some_and(|id| window.accept(id, now).is_err()) {
-                refused |= 1 << bit;
+                refused |= 1u64.wrapping_shl(bit);
             }
         }
         refused

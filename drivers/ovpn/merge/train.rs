@@ -141,15 +141,28 @@ impl Train {
     /// Whether all headers are equal but for what says where in the stream a segment is.
     #[inline]
     fn same_but_for_place(&self, head: &[u8]) -> bool {
-        let quads = |octets: &'_ [u8]| u32::from_ne_bytes(*octets.first_chunk().unwrap_or(&[0; 4]));
-        let pairs = self.headers.chunks_exact(4).zip(head.chunks_exact(4));
-        let difference = pairs
-            .zip(self.mask.chunks_exact(4))
-            .take(self.headers_len / 4)
-            .fold(0, |difference, ((first, new), mask)| {
-                difference | ((quads(first) ^ quads(new)) & quads(mask))
-            });
-        difference == 0
+        let len = self.headers_len;
+        let (Some(first), Some(new), Some(mask)) = (
+            self.headers.get(..len),
+            head.get(..len),
+            self.mask.get(..len),
+        ) else {
+            return false;
+        };
+        let eights = first.chunks_exact(8).zip(new.chunks_exact(8));
+        let difference =
+            eights
+                .zip(mask.chunks_exact(8))
+                .fold(0, |difference, ((first, new), mask)| {
+                    difference | ((eight(first) ^ eight(new)) & eight(mask))
+                });
+        // Headers are a multiple of four octets.
+        let rest = len % 8;
+        let ends = [first, new, mask].map(|octets| match (rest, octets.last_chunk::<4>()) {
+            (4, Some(four)) => u32::from_ne_bytes(*four),
+            _ => 0,
+        });
+        difference == 0 && (ends[0] ^ ends[1]) & ends[2] == 0
     }
 
     /// Adds a segment that the train [takes](Self::takes).
@@ -232,6 +245,12 @@ impl Whole {
     pub fn same_id(&self) -> bool {
         matches!(self.0.network, Network::V4 { .. }) && self.0.ids == Ids::Same
     }
+}
+
+/// The first eight octets.
+#[inline]
+fn eight(octets: &[u8]) -> u64 {
+    u64::from_ne_bytes(*octets.first_chunk().unwrap_or(&[0; 8]))
 }
 
 #[inline]

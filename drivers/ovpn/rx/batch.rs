@@ -134,12 +134,18 @@ fn open(
     // They may be part of packets that cannot be taken apart. It is rare, so all is opened once
     // more, without them.
     packets.for_each(SkBuff::consume);
-    for (bit, fate) in fates.iter_mut().enumerate() {
-        if refused & (1 << bit) != 0 {
+    for (bit, fate) in (0..u64::BITS).zip(fates.iter_mut()) {
+        if has(refused, bit) {
             *fate = Fate::Lost(DropCause::RxReplay);
         }
     }
     batch.open(records, refused, fates)
+}
+
+/// Whether a bit is set.
+#[inline]
+fn has(bits: u64, bit: u32) -> bool {
+    bits & 1u64.wrapping_shl(bit) != 0
 }
 
 /// Hands the packets up the stack as ones that the interface has received.
@@ -184,8 +190,8 @@ impl<'a> Batch<'a> {
 
     /// Opens all records but those whose bit is set in `skip`.
     fn open(&mut self, records: &Records, skip: u64, fates: &mut [Fate]) -> SkBuffList {
-        for (bit, (record, fate)) in records.iter().zip(fates).enumerate() {
-            if skip & (1 << bit) == 0 {
+        for ((bit, record), fate) in (0..u64::BITS).zip(records.iter()).zip(fates) {
+            if !has(skip, bit) {
                 *fate = self.take(&record);
             }
         }
