@@ -32,7 +32,10 @@ use super::{
 };
 use crate::{
     bh::BhDisabled,
-    sync::rcu::RcuBorrow, //
+    sync::rcu::{
+        held,
+        RcuBorrow, //
+    },
 };
 use kernel::{
     ffi::c_int,
@@ -82,23 +85,25 @@ pub trait Encap: Send + Sync + Sized + 'static {
 
 /// # Safety
 ///
-/// As the core calls `encap_rcv`: in a softirq; unless 1 is returned, `skb` is handed over.
+/// As the core calls `encap_rcv`: in a softirq and an RCU section; unless 1 is returned, `skb` is handed over.
 unsafe extern "C" fn receive<E: Encap>(
     sk: *mut bindings::sock,
     skb: *mut bindings::sk_buff,
 ) -> c_int {
-    let guard = rcu::read_lock();
-    // SAFETY: `sk` is valid, `skb` ours for now, and softirqs do not nest.
-    let (socket, skb, bh) = unsafe {
+    // SAFETY: As the core calls us: `sk` is valid, `skb` ours for now, RCU locked, and softirqs do
+    // not nest.
+    let (guard, socket, skb, bh) = unsafe {
+        let guard = held();
         (
-            UdpSocket::<E>::of(sk, &guard),
+            guard,
+            UdpSocket::<E>::of(sk, guard),
             SkBuff::from_raw(skb),
             BhDisabled::assert(),
         )
     };
     let verdict = match socket {
-        Some(socket) if skb.is_gso() => receive_list(socket, skb, &guard, &bh),
-        Some(socket) => E::receive(socket, skb, &guard, &bh),
+        Some(socket) if skb.is_gso() => receive_list(socket, skb, guard, &bh),
+        Some(socket) => E::receive(socket, skb, guard, &bh),
         // It was detached a moment ago, and is a plain socket now.
         None => Verdict::Deliver(skb),
     };

@@ -6,12 +6,14 @@ use super::{
     Encap,
     UdpSocket, //
 };
-use crate::net::gro::{
-    self,
-    Join, //
+use crate::{
+    net::gro::{
+        self,
+        Join, //
+    },
+    sync::rcu::held, //
 };
 use core::ptr;
-use kernel::sync::rcu;
 use ovpn_bindings as bindings;
 
 /// # Safety
@@ -26,7 +28,7 @@ pub(super) unsafe extern "C" fn gro_receive<E: Encap>(
     let mut gro = pin_init::zeroed();
     // SAFETY: The packet is in GRO, and `head` lists what is held.
     unsafe { bindings::gro_look(head, skb, &mut gro) };
-    // SAFETY: The socket is valid.
+    // SAFETY: The socket is valid, RCU locked.
     let join = unsafe { judge::<E>(sk, &gro) };
     // SAFETY: The packet is in GRO; what is held is a list if it is to be appended to.
     unsafe { carry_out(join, &gro, skb) }
@@ -34,12 +36,11 @@ pub(super) unsafe extern "C" fn gro_receive<E: Encap>(
 
 /// # Safety
 ///
-/// `sk` must be a valid UDP socket.
+/// `sk` must be a valid UDP socket, and the caller in an RCU section.
 #[inline]
 unsafe fn judge<E: Encap>(sk: *mut bindings::sock, gro: &bindings::ovpn_gro) -> Join {
-    let guard = rcu::read_lock();
     // SAFETY: The caller's promise. A socket that has left us is a plain one.
-    let socket = unsafe { UdpSocket::<E>::of(sk, &guard) };
+    let socket = unsafe { UdpSocket::<E>::of(sk, held()) };
     match (socket, gro::arrived(gro)) {
         (Some(socket), Some(new)) => E::join(socket.get(), &new, &gro::held(gro)),
         _ => Join::Pass,
