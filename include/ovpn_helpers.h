@@ -112,13 +112,13 @@ void ovpn_helper_skb_dst_drop(struct sk_buff *skb);
 
 /**
  * struct ovpn_gro_packet - what GRO knows of a datagram
- * @first: first four bytes of its payload
+ * @first: first eight bytes of its payload
  * @len: bytes of its payload
  * @summed: CHECKSUM_*
  * @level: how many more checksums were verified
  */
 struct ovpn_gro_packet {
-	__be32 first;
+	__be64 first;
 	u32 len;
 	u8 summed;
 	u8 level;

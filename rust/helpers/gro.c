@@ -3,8 +3,8 @@
 #include <linux/netdevice.h>
 #include <net/gro.h>
 
-/* The next four bytes of the packet, wherever they are. */
-static bool gro_first(struct sk_buff *skb, __be32 *first)
+/* The next eight bytes of the packet, wherever they are. */
+static bool gro_first(struct sk_buff *skb, __be64 *first)
 {
 	unsigned int offset = skb_gro_offset(skb);
 	const void *bytes;
@@ -13,7 +13,7 @@ static bool gro_first(struct sk_buff *skb, __be32 *first)
 	if (!bytes)
 		bytes = skb_gro_header_slow(skb, offset + sizeof(*first), offset);
 	if (bytes)
-		*first = get_unaligned((const __be32 *)bytes);
+		*first = get_unaligned((const __be64 *)bytes);
 	return bytes;
 }
 
@@ -49,7 +49,7 @@ static void gro_held(struct list_head *head, struct sk_buff *skb, struct ovpn_gr
 			return;
 		uh = skb_headlen(skb) >= offset ? skb->data : skb_gro_header_fast(skb, 0);
 		uh += offset - sizeof(struct udphdr);
-		gro->first.first = get_unaligned((__be32 *)(held->data + offset));
+		gro->first.first = get_unaligned((__be64 *)(held->data + offset));
 		gro->first.len = skb_shinfo(held)->gso_size;
 		gro_checksum(held, &gro->first);
 		gro->count = NAPI_GRO_CB(held)->count;
@@ -81,7 +81,7 @@ void ovpn_helper_gro_pass(struct sk_buff *skb)
  */
 bool ovpn_helper_gro_hold(struct sk_buff *skb)
 {
-	if (!pskb_may_pull(skb, skb_gro_offset(skb) + sizeof(__be32)))
+	if (!pskb_may_pull(skb, skb_gro_offset(skb) + sizeof(__be64)))
 		return false;
 	NAPI_GRO_CB(skb)->is_flist = 1;
 	/* As a list it is completed without another look at the socket. */

@@ -39,10 +39,7 @@ use core::net::{
 use kernel::prelude::*;
 use kernel_ext::{
     net::{
-        device::{
-            Device,
-            DeviceRef, //
-        },
+        device::Device,
         genetlink::{
             Do,
             Request, //
@@ -149,8 +146,8 @@ fn attach_udp(
 
     udp_tunnel::Attachment::new(
         file,
-        |carrier: &udp::Carrier| core::ptr::eq::<Device<Tunnel>>(&*carrier.0, dev),
-        || udp::Carrier(DeviceRef::new(dev)),
+        |carrier: &udp::Carrier| core::ptr::eq::<Device<Tunnel>>(&*carrier.dev, dev),
+        || udp::Carrier::new(dev),
     )
     .map_err(|error| match error {
         AttachError::NotUdp => explain!(extack, ENOTSOCK, "fd {fd} is not a UDP socket"),

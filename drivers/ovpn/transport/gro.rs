@@ -7,7 +7,7 @@
 
 use crate::wire::{
     Datagram,
-    OPCODE_LEN,
+    AAD_LEN,
     OVERHEAD, //
 };
 
@@ -20,8 +20,8 @@ pub const MAX_RECORDS: usize = 64;
 /// A datagram that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<C> {
-    /// Its first word.
-    pub first: [u8; OPCODE_LEN],
+    /// Its first octets: of a record, the word that names peer and key, and the packet id.
+    pub first: [u8; AAD_LEN],
     /// Octets of it.
     pub len: usize,
     /// What is known of its checksum.
@@ -65,19 +65,35 @@ pub enum Verdict {
     Close,
 }
 
-/// Judges a new datagram.
+/// How many records in a row may have waited in vain before most do not wait any more.
+pub const PATIENCE: u32 = 32;
+
+/// One in so many waits nevertheless, so that it is seen when it is worth while again.
+const PROBE: u32 = 8;
+
+/// The first word of a datagram, and the packet id if it is a record.
 #[inline]
-pub fn judge<C: PartialEq>(new: &Arrived<C>, held: &Held<C>) -> Verdict {
-    let is_record = matches!(Datagram::classify(new.first), Datagram::DataV2(_));
+fn split(first: [u8; AAD_LEN]) -> ([u8; 4], u32) {
+    let [a, b, c, d, e, f, g, h] = first;
+    ([a, b, c, d], u32::from_be_bytes([e, f, g, h]))
+}
+
+/// Judges a new datagram; the last `alone` records that came through its socket went up alone.
+#[inline]
+pub fn judge<C: PartialEq>(new: &Arrived<C>, held: &Held<C>, alone: u32) -> Verdict {
+    let (word, id) = split(new.first);
+    let is_record = matches!(Datagram::classify(word), Datagram::DataV2(_));
     // One without a text is not worth waiting for.
     if !is_record || new.len <= OVERHEAD || new.len > MAX_LEN {
         return Verdict::Pass;
     }
     let waiting = match held {
+        // Waiting costs something, too.
+        Held::Nothing if alone >= PATIENCE && id % PROBE != 0 => return Verdict::Pass,
         Held::Nothing | Held::Other => return Verdict::Begin,
         Held::Waiting(waiting) => waiting,
     };
-    let same_kind = waiting.first.first == new.first
+    let same_kind = split(waiting.first.first).0 == word
         && waiting.first.checksum == new.checksum
         && waiting.continued;
     // All are of one size but for the last, which may be shorter.

@@ -29,12 +29,19 @@ use core::net::SocketAddrV4;
 use kernel::{
     module::this_module,
     prelude::*,
-    sync::rcu::Guard, //
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        rcu::Guard, //
+    },
 };
 use kernel_ext::{
     bh::BhDisabled,
     net::{
         device::{
+            Device,
             DeviceRef,
             Features, //
         },
@@ -59,8 +66,40 @@ use kernel_ext::{
 
 const UDP_HEADER_LEN: usize = 8;
 
-/// What we keep per socket: the interface that it belongs to.
-pub struct Carrier(pub DeviceRef<Tunnel>);
+/// What we keep per socket.
+pub struct Carrier {
+    /// The interface that it belongs to.
+    pub dev: DeviceRef<Tunnel>,
+    /// How many records came alone since some came together, up to a limit. A hint.
+    alone: Atomic<u32>,
+}
+
+impl Carrier {
+    /// For an interface.
+    pub fn new(dev: &Device<Tunnel>) -> Self {
+        Self {
+            dev: DeviceRef::new(dev),
+            alone: Atomic::new(0),
+        }
+    }
+
+    /// A record came alone. Written to only if that is news: all CPUs share it.
+    #[inline]
+    fn came_alone(&self) {
+        let alone = self.alone.load(Relaxed);
+        if alone < rule::PATIENCE {
+            self.alone.store(alone.wrapping_add(1), Relaxed);
+        }
+    }
+
+    /// Records came together.
+    #[inline]
+    fn came_together(&self) {
+        if self.alone.load(Relaxed) != 0 {
+            self.alone.store(0, Relaxed);
+        }
+    }
+}
 
 /// A socket that carries records.
 pub type Socket = UdpSocket<Carrier>;
@@ -72,10 +111,12 @@ impl Encap for Carrier {
     /// Records wait for each other unless that was switched off (`ethtool -K tun0 rx-gro-hw off`).
     #[inline]
     fn join(socket: &Socket, new: &gro::Datagram, held: &gro::Held) -> Join {
-        if !socket.data().0.has(Features::RECEIVE_MERGED) {
+        let carrier = socket.data();
+        if !carrier.dev.has(Features::RECEIVE_MERGED) {
             return Join::Pass;
         }
-        match rule::judge(&arrived(new), &waiting(held)) {
+        let alone = carrier.alone.load(Relaxed);
+        match rule::judge(&arrived(new), &waiting(held), alone) {
             rule::Verdict::Pass => Join::Pass,
             rule::Verdict::Begin => Join::Hold,
             rule::Verdict::Join => Join::Append,
@@ -90,7 +131,9 @@ impl Encap for Carrier {
         guard: &Guard,
         bh: &BhDisabled,
     ) -> Verdict {
-        let dev = &*socket.get().data().0;
+        let carrier = socket.get().data();
+        let dev = &*carrier.dev;
+        carrier.came_alone();
         let header = match classify(&mut skb) {
             Some(Datagram::DataV2(header)) => header,
             // Of the control channel, or of a version that the daemon may know.
@@ -119,7 +162,9 @@ impl Encap for Carrier {
         guard: &Guard,
         bh: &BhDisabled,
     ) {
-        let dev = &*socket.get().data().0;
+        let carrier = socket.get().data();
+        let dev = &*carrier.dev;
+        carrier.came_together();
         let seen = records.udp_flow().map(endpoint);
         let first = records.iter().next().and_then(|record| record.first());
         let peer = match first.map(Datagram::classify) {
@@ -138,7 +183,7 @@ impl Encap for Carrier {
     }
 
     fn closed(socket: &Socket) {
-        let dev = &*socket.data().0;
+        let dev = &*socket.data().dev;
         dev.data().peers.socket_closed(dev, socket.sock());
     }
 }

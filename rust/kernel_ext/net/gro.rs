@@ -18,7 +18,7 @@ pub struct ChecksumState {
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
     /// The first bytes of its payload.
-    pub first: [u8; 4],
+    pub first: [u8; 8],
     /// Bytes of its payload.
     pub len: usize,
     /// What is known of its checksum.

@@ -14,9 +14,14 @@ mod support;
 /// The first word of a record: DATA_V2, key id 0, peer id 1.
 const WORD: [u8; 4] = [9 << 3, 0, 0, 1];
 
+fn with_id([a, b, c, d]: [u8; 4], id: u32) -> [u8; 8] {
+    let [e, f, g, h] = id.to_be_bytes();
+    [a, b, c, d, e, f, g, h]
+}
+
 fn record(len: usize) -> Arrived<u8> {
     Arrived {
-        first: WORD,
+        first: with_id(WORD, len as u32),
         len,
         checksum: 0,
     }
@@ -33,17 +38,39 @@ fn waiting(len: usize, count: usize) -> Waiting<u8> {
 }
 
 fn judged(new: Arrived<u8>, waiting: Waiting<u8>) -> Verdict {
-    judge(&new, &Held::Waiting(waiting))
+    // However long nothing came together: what waits is proof that something may.
+    let verdict = judge(&new, &Held::Waiting(waiting), PATIENCE);
+    assert_eq!(verdict, judge(&new, &Held::Waiting(waiting), 0));
+    verdict
+}
+
+#[test]
+fn patience_ends_but_for_a_few() {
+    let waits = |alone| {
+        (0..800u32)
+            .filter(|id| {
+                let new = Arrived {
+                    first: with_id(WORD, *id),
+                    ..record(1400)
+                };
+                judge(&new, &Held::Nothing, alone) == Verdict::Begin
+            })
+            .count()
+    };
+    assert_eq!(waits(0), 800);
+    assert_eq!(waits(PATIENCE - 1), 800);
+    assert_eq!(waits(PATIENCE), 100);
+    assert_eq!(waits(u32::MAX), 100);
 }
 
 #[test]
 fn nothing_waits() {
     for held in [Held::Nothing, Held::Other] {
-        assert_eq!(judge(&record(1400), &held), Verdict::Begin);
-        assert_eq!(judge(&record(OVERHEAD + 1), &held), Verdict::Begin);
-        assert_eq!(judge(&record(OVERHEAD), &held), Verdict::Pass);
-        assert_eq!(judge(&record(MAX_LEN), &held), Verdict::Begin);
-        assert_eq!(judge(&record(MAX_LEN + 1), &held), Verdict::Pass);
+        assert_eq!(judge(&record(1400), &held, 0), Verdict::Begin);
+        assert_eq!(judge(&record(OVERHEAD + 1), &held, 0), Verdict::Begin);
+        assert_eq!(judge(&record(OVERHEAD), &held, 0), Verdict::Pass);
+        assert_eq!(judge(&record(MAX_LEN), &held, 0), Verdict::Begin);
+        assert_eq!(judge(&record(MAX_LEN + 1), &held, 0), Verdict::Pass);
     }
 }
 
@@ -78,10 +105,10 @@ fn room_is_kept() {
 fn only_data_waits() {
     for opcode in (0..32u8).filter(|opcode| *opcode != 9) {
         let other = Arrived {
-            first: [opcode << 3, 0, 0, 1],
+            first: with_id([opcode << 3, 0, 0, 1], 7),
             ..record(900)
         };
-        assert_eq!(judge(&other, &Held::Nothing), Verdict::Pass, "{opcode}");
+        assert_eq!(judge(&other, &Held::Nothing, 0), Verdict::Pass, "{opcode}");
         assert_eq!(judged(other, waiting(900, 3)), Verdict::Pass, "{opcode}");
     }
 }
@@ -127,7 +154,7 @@ impl Flow {
                 continued,
             }),
         };
-        match judge(&new, &held) {
+        match judge(&new, &held, 0) {
             Verdict::Pass => {
                 self.go_up();
                 self.up.push(vec![(number, new)]);
@@ -156,9 +183,10 @@ fn arrivals() -> impl Strategy<Value = (Arrived<u8>, bool)> {
     let len = prop_oneof![12 => Just(1424usize), 2 => 20usize..1500, 1 => 1400usize..5000];
     let checksum = prop_oneof![20 => Just(0u8), 1 => 0u8..3];
     let continued = prop_oneof![20 => Just(true), 1 => Just(false)];
-    (first, len, checksum, continued).prop_map(|(first, len, checksum, continued)| {
+    let id = any::<u32>();
+    (first, id, len, checksum, continued).prop_map(|(first, id, len, checksum, continued)| {
         let new = Arrived {
-            first,
+            first: with_id(first, id),
             len,
             checksum,
         };
@@ -186,7 +214,7 @@ proptest! {
             let total: usize = list.iter().map(|(_, one)| one.len).sum();
             prop_assert!(list.len() <= MAX_RECORDS && (rest.is_empty() || total + 28 <= 65_535));
             for (at, (_, one)) in rest.iter().enumerate() {
-                prop_assert_eq!(one.first, first.1.first);
+                prop_assert_eq!(&one.first[..4], &first.1.first[..4]);
                 prop_assert_eq!(one.checksum, first.1.checksum);
                 prop_assert!(one.len == first.1.len || one.len < first.1.len && at + 1 == rest.len());
             }
