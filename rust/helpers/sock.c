@@ -73,13 +73,18 @@ bool ovpn_helper_udp_encap_setup(struct sock *sk, struct udp_tunnel_sock_cfg *co
 	return true;
 }
 
-/* Makes it a plain socket again, but for the GRO hook; the socket lock is held. */
+/*
+ * Makes it a plain socket again, but for the GRO hook; the socket lock is held. Sleeps: what the
+ * stack has let through to the tunnel as a list must not get to user space as one datagram.
+ */
 void ovpn_helper_udp_encap_clear(struct sock *sk)
 {
-	inet_set_bit(MC_LOOP, sk);
-	inet_dec_convert_csum(sk);
 	udp_assign_bit(ACCEPT_L4, sk, udp_test_bit(GRO_ENABLED, sk));
 	udp_clear_bit(ACCEPT_FRAGLIST, sk);
+	synchronize_net();
+
+	inet_set_bit(MC_LOOP, sk);
+	inet_dec_convert_csum(sk);
 
 	WRITE_ONCE(udp_sk(sk)->encap_type, 0);
 	WRITE_ONCE(udp_sk(sk)->encap_rcv, NULL);
