@@ -50,8 +50,11 @@ module_load_needs() {
 	_module_needs_of=$1
 }
 
+# A socket that a link has had keeps the module until it is freed, which is a while after
+# it was closed.
 module_unload() {
 	if module_loaded; then
+		retry 10 module_unused || :
 		rmmod ovpn
 	fi
 }
