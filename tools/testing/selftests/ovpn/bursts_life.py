@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable
 
@@ -17,6 +16,7 @@ import family as ov
 import flow
 import ktap
 import nl
+from flood import Flood
 from ground import RIGHT4, Ground
 from namespace import load_module
 from pair import LEFT_PEER, RIGHT_PEER, Pair, pair
@@ -28,49 +28,16 @@ load_module()
 GROUND = Ground()
 
 
-class Flood:
-    """Bursts from left to right until it is ended; nobody reads them."""
-
-    def __init__(self, made: Pair) -> None:
-        self._flow = flow.Datagrams(made)
-        self._ended = threading.Event()
-        self.bursts = 0
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        data = bytes(SIZE * COUNT)
-        while not self._ended.is_set():
-            try:
-                self._flow.send(data, SIZE)
-                self.bursts += 1
-            except OSError:
-                # Without a peer there is no carrier, and without that no route.
-                time.sleep(0.01)
-
-    def some(self) -> None:
-        """Lets some bursts pass."""
-        seen, end = self.bursts, time.monotonic() + 10
-        while self.bursts < seen + 3:
-            if time.monotonic() > end:
-                ktap.fail("no bursts get sent")
-            time.sleep(0.01)
-
-    def close(self) -> None:
-        """Ends it."""
-        self._ended.set()
-        self._thread.join(10)
-        self._flow.close()
-
-
 def under_fire(round_of: Callable[[Pair, Flood, int], None]) -> None:
     """Some rounds under bursts, after which all must be well."""
     with pair(GROUND) as made:
-        flood = Flood(made)
+        sent = flow.Datagrams(made)
+        flood = Flood(lambda: sent.send(bytes(SIZE * COUNT), SIZE))
         for number in range(ROUNDS):
             flood.some()
             round_of(made, flood, number)
         flood.close()
+        sent.close()
         with made.passing() as passed:
             flow.udp(made, 4, SIZE)
         passed.must_be_bursts()

@@ -66,7 +66,7 @@ def queue() -> tuple[int, int]:
 
 def transfer(made: Pair, total: int) -> tuple[int, int]:
     """Sends; says how much was charged and how much was queued at most."""
-    sink = flow.Sink(made, 4)
+    sink = flow.Sink(made.right.space, INNER_RIGHT[4])
     with made.left.space.inside():
         source = flow.tcp_socket(INNER_RIGHT[4])
     source.connect((INNER_RIGHT[4], flow.PORT))

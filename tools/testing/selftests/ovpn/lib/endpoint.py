@@ -102,7 +102,9 @@ class Endpoint:
         return self.space.run("cat", f"/sys/class/net/{self.name}/carrier").strip() == "1"
 
     def close(self) -> None:
-        """Deletes the link and closes what is open."""
+        """Deletes the link and closes what is open, if that has not been done."""
+        if self not in _OPEN:
+            return
         try:
             with self.space.inside():
                 link.delete(self.name)
@@ -136,7 +138,11 @@ def udp_socket(bind: str, port: int = 0) -> socket.socket:
     family = socket.AF_INET6 if ":" in bind else socket.AF_INET
     made = socket.socket(family, socket.SOCK_DGRAM)
     made.settimeout(5)
-    made.bind((bind, port))
+    address, _, scope = bind.partition("%")
+    if scope:
+        made.bind((address, port, 0, socket.if_nametoindex(scope)))
+    else:
+        made.bind((address, port))
     return made
 
 

@@ -45,8 +45,8 @@ def family_of(address: str) -> socket.AddressFamily:
 class Sink:
     """The receiving end of a TCP flow: what it gets is hashed."""
 
-    def __init__(self, pair: Pair, inner: int) -> None:
-        self._listener = listener(pair.right.space, INNER_RIGHT[inner])
+    def __init__(self, space: Namespace, address: str) -> None:
+        self._listener = listener(space, address)
         self._hash = hashlib.sha256()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -69,15 +69,42 @@ class Sink:
 
 
 def tcp(pair: Pair, inner: int = 4, total: int = MIB) -> None:
+    """TCP through a tunnel, from left to right."""
+    tcp_to(pair.left.space, pair.right.space, INNER_RIGHT[inner], total)
+
+
+def tcp_to(sender: Namespace, receiver: Namespace, address: str, total: int = MIB) -> None:
     """Random bytes in a TCP connection must arrive as they were."""
-    sink = Sink(pair, inner)
-    with pair.left.space.inside():
-        source = tcp_socket(INNER_RIGHT[inner])
-    source.connect((INNER_RIGHT[inner], PORT))
+    sink = Sink(receiver, address)
+    with sender.inside():
+        source = tcp_socket(address)
+    source.connect((address, PORT))
     data = os.urandom(total)
     source.sendall(data)
     source.close()
     ktap.equal(f"hash of {total} bytes over TCP", sink.result(), hashlib.sha256(data).hexdigest())
+
+
+def both_ways(pair: Pair, total: int, inner: int = 4) -> None:
+    """TCP in both directions of a tunnel at the same time."""
+    sinks = Sink(pair.right.space, INNER_RIGHT[inner]), Sink(pair.left.space, INNER_LEFT[inner])
+    sources = []
+    for end, address in ((pair.left, INNER_RIGHT[inner]), (pair.right, INNER_LEFT[inner])):
+        with end.space.inside():
+            sources.append(tcp_socket(address))
+        sources[-1].connect((address, PORT))
+    data = os.urandom(total)
+    senders = [threading.Thread(target=_send, args=(source, data)) for source in sources]
+    for sender in senders:
+        sender.start()
+    for sender, sink in zip(senders, sinks):
+        sender.join(TIMEOUT)
+        ktap.equal(f"hash of {total} bytes over TCP", sink.result(), hashlib.sha256(data).hexdigest())
+
+
+def _send(source: socket.socket, data: bytes) -> None:
+    source.sendall(data)
+    source.close()
 
 
 class Datagrams:
@@ -102,8 +129,8 @@ class Datagrams:
         self.source.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size or 0)
         self.source.sendto(data, self._to)
 
-    def burst(self, total: int, size: int | None = None) -> None:
-        """Random bytes must arrive as they were, cut at the size."""
+    def burst(self, total: int, size: int | None = None) -> int:
+        """Random bytes must arrive as they were, cut at the size; in how many datagrams."""
         data = os.urandom(total)
         self.send(data, size)
         step = size or total
@@ -114,23 +141,26 @@ class Datagrams:
                 ktap.fail(f"the datagram at {at} of {total} bytes cut at {step} did not arrive")
             if got != data[at : at + step]:
                 ktap.fail(f"the datagram at {at} of {total} bytes cut at {step} is not what was sent")
+        return len(range(0, total, step))
 
 
-def udp_socket(address: str) -> socket.socket:
+def udp_socket(address: str, port: int = 0) -> socket.socket:
     """A UDP socket on an address, with a time limit."""
     made = socket.socket(family_of(address), socket.SOCK_DGRAM)
     made.settimeout(10)
-    made.bind((address, 0))
+    made.bind((address, port))
     return made
 
 
-def udp(pair: Pair, inner: int, size: int, bursts: int = 5) -> None:
-    """Bursts of UDP, of as many datagrams of the size as fit, and shorter ones."""
+def udp(pair: Pair, inner: int, size: int, bursts: int = 5) -> int:
+    """Bursts of UDP, of as many datagrams of the size as fit, and shorter ones; how many in all."""
     flow = Datagrams(pair, inner)
     most = 64_000 // size
+    sent = 0
     for number in range(bursts):
         count = max(2, most - number)
-        flow.burst(count * size - number * 7, size)
+        sent += flow.burst(count * size - number * 7, size)
     for total in (1, size, size // 2):
-        flow.burst(total)
+        sent += flow.burst(total)
     flow.close()
+    return sent

@@ -14,9 +14,9 @@ CLONE_NEWNET = 0x40000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def run(*command: str) -> str:
+def run(*command: str, stdin: str | None = None) -> str:
     """Runs a command, which must succeed; its output comes back."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -36,9 +36,18 @@ class Namespace:
         """The ip command in the namespace."""
         return run("ip", "-n", self.name, *arguments)
 
-    def run(self, *command: str) -> str:
+    def run(self, *command: str, stdin: str | None = None) -> str:
         """A command in the namespace, which must succeed."""
-        return run("ip", "netns", "exec", self.name, *command)
+        return run("ip", "netns", "exec", self.name, *command, stdin=stdin)
+
+    @contextlib.contextmanager
+    def nft(self, rules: str) -> Iterator[None]:
+        """Rules for the time of a block."""
+        self.run("nft", "-f", "-", stdin=rules)
+        try:
+            yield
+        finally:
+            self.run("nft", "flush", "ruleset")
 
     def delete(self) -> None:
         """Deletes it."""

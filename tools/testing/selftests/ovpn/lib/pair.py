@@ -62,9 +62,11 @@ class Passed:
 class Pair:
     """Left and right end of a tunnel, up and with keys."""
 
-    def __init__(self, ground: Ground, setting: Setting = Setting()) -> None:
+    def __init__(
+        self, ground: Ground, setting: Setting = Setting(), ends: tuple[str, str] | None = None
+    ) -> None:
         self.ground = ground
-        here, there = TRANSPORT[setting.over]
+        here, there = ends or TRANSPORT[setting.over]
         for space, link in ((ground.left, "va"), (ground.right, "vb")):
             space.ip("link", "set", link, "mtu", str(setting.lower_mtu))
             switch(space, link, "tx-udp-segmentation", setting.segmentation)
@@ -101,9 +103,11 @@ class Pair:
 
 
 @contextlib.contextmanager
-def pair(ground: Ground, setting: Setting = Setting()) -> Iterator[Pair]:
-    """A pair for the time of a block."""
-    made = Pair(ground, setting)
+def pair(
+    ground: Ground, setting: Setting = Setting(), ends: tuple[str, str] | None = None
+) -> Iterator[Pair]:
+    """A pair for the time of a block, on other addresses than usual if they are given."""
+    made = Pair(ground, setting, ends)
     try:
         yield made
     except Exception:
