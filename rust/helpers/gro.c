@@ -44,7 +44,9 @@ static void gro_held(struct list_head *head, struct sk_buff *skb, struct ovpn_gr
 		if (!NAPI_GRO_CB(held)->same_flow)
 			continue;
 		gro->held = held;
-		gro->is_list = NAPI_GRO_CB(held)->is_flist;
+		/* The core begins lists, too, of which less is readable. */
+		gro->is_list = NAPI_GRO_CB(held)->is_flist &&
+			       skb_headlen(held) >= offset + sizeof(gro->first.first);
 		if (!gro->is_list)
 			return;
 		uh = skb_headlen(skb) >= offset ? skb->data : skb_gro_header_fast(skb, 0);
