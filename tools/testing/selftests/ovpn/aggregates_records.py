@@ -19,7 +19,7 @@ from endpoint import close_all
 from ground import Ground
 from namespace import load_module
 from pair import switch
-from stage import PEER, Delivered, Stage, datagrams, stage
+from stage import PEER, PROBE, Delivered, Stage, datagrams, stage
 from wiretap import OVERHEAD, flipped
 
 COUNT = 12
@@ -59,6 +59,20 @@ def turned_off() -> None:
         for on in (True, False, True):
             switch(GROUND.right, end.right.name, "rx-gro-hw", on)
             end.passes(datagrams(COUNT), 1 if on else COUNT)
+
+
+@ktap.case("after many that came alone one in eight waits, until some come together again")
+def patience() -> None:
+    """Waiting costs something, too."""
+    with stage(GROUND) as end:
+        end.alone(31)
+        end.passes(datagrams(COUNT))
+        end.alone(40)
+        end.aligned()
+        end.sealer.seal(b"")
+        # The next multiple of eight is the eighth of these.
+        end.passes(datagrams(20), PROBE)
+        end.passes(datagrams(COUNT))
 
 
 @ktap.case("64 records are complete")

@@ -132,6 +132,7 @@ def linearised() -> None:
                 program = xdp.Pass(link.index("vb.5"))
             end.both()
             program.close()
+            end.aligned()
             end.both()
     below.close()
 
@@ -146,6 +147,7 @@ def generic_xdp() -> None:
             program = xdp.Pass(link.index("vb"))
         end.both(COUNT)
         program.close()
+        end.aligned()
         end.both()
 
 

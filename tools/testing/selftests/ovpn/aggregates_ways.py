@@ -100,6 +100,7 @@ def other_settings() -> None:
             switch(GROUND.right, "vb", feature, True)
             for on in (True, False):
                 switch(GROUND.right, end.right.name, "rx-gro-hw", on)
+                end.aligned()
                 end.both(1 if on else COUNT)
             switch(GROUND.right, end.right.name, "rx-gro-hw", True)
             switch(GROUND.right, "vb", feature, False)

@@ -24,6 +24,8 @@ from pair import TRANSPORT
 from sealer import CIPHER, Sealer
 
 IP_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 2
+# After many that came alone only one record in so many waits for more.
+PROBE = 8
 PEER = 1
 SENDING, RECEIVING = 2, 1
 
@@ -155,6 +157,19 @@ class Stage:
         self.burst(self.sealed(packets), pieces)
         self.arrives(packets, inner_pieces)
         self.drops()
+
+    def aligned(self) -> None:
+        """The next record is one that waits even after many that came alone."""
+        self.sealer.last |= PROBE - 1
+
+    def alone(self, count: int) -> None:
+        """So many records that arrive one by one."""
+        packets = datagrams(count)
+        with arriving(self.ground.right, over=self.over) as seen:
+            for record in self.sealed(packets):
+                self.socket.sendto(record, self.to)
+        ktap.equal("pieces", seen.pieces, count)
+        self.arrives(packets)
 
     def both(self, pieces: int = 1, count: int = 12) -> None:
         """What is never put together inside, and what is."""
