@@ -22,6 +22,10 @@ struct Datagram {
     flushed: bool,
     /// As long as the one before.
     same: bool,
+    /// Packet id.
+    id: u8,
+    /// How many records came alone before it.
+    alone: u8,
 }
 
 /// The longest list that the stack's own field for its length allows.
@@ -35,7 +39,16 @@ fuzz_target!(|datagrams: Vec<Datagram>| {
             list.clear();
         }
         let new = Arrived {
-            first: [datagram.word % 4 + 0x47, 0, 0, datagram.word >> 7],
+            first: [
+                datagram.word % 4 + 0x47,
+                0,
+                0,
+                datagram.word >> 7,
+                0,
+                0,
+                0,
+                datagram.id,
+            ],
             len: match list.first() {
                 Some(first) if datagram.same => first.len,
                 _ => usize::from(datagram.len % 4200),
@@ -54,16 +67,20 @@ fuzz_target!(|datagrams: Vec<Datagram>| {
             }),
         };
         let data = new.first[0] >> 3 == 9;
-        let alone = !data || new.len <= OVERHEAD || new.len > MAX_LEN;
-        let verdict = judge(&new, &held);
-        assert_eq!(verdict == Verdict::Pass, alone);
+        let unfit = !data || new.len <= OVERHEAD || new.len > MAX_LEN;
+        let in_vain = matches!(held, Held::Nothing) && u32::from(datagram.alone) >= PATIENCE;
+        let verdict = judge(&new, &held, datagram.alone.into());
+        assert_eq!(
+            verdict == Verdict::Pass,
+            unfit || in_vain && datagram.id % 8 != 0
+        );
         match verdict {
             Verdict::Pass => list.clear(),
             Verdict::Begin => list = vec![new],
             Verdict::Join | Verdict::Close => {
                 let first = list[0];
                 assert!(datagram.continued && new.len <= room);
-                assert!(first.first == new.first && first.checksum == new.checksum);
+                assert!(first.first[..4] == new.first[..4] && first.checksum == new.checksum);
                 list.push(new);
                 let (last, before) = list.split_last().unwrap();
                 assert!(before.iter().all(|one| one.len == first.len));
