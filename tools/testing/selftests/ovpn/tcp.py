@@ -21,10 +21,8 @@ import ktap
 import nl
 from endpoint import close_all, keepalive
 from ground import LEFT4, RIGHT4, Ground
-from namespace import load_module
+from namespace import load_module, ours
 from stream import (
-    INNER_PORT,
-    INNER_RIGHT,
     LEFT_PEER,
     RIGHT_PEER,
     connection,
@@ -237,11 +235,6 @@ def peer_over(end, over: socket.socket, *extra: bytes) -> None:
     end.family.peer(
         ov.Cmd.PEER_NEW, end.index, nl.u32(ov.Peer.ID, 5), nl.u32(ov.Peer.SOCKET, over.fileno()), *extra
     )
-
-
-def ours() -> bool:
-    """Whether the module under test is ours."""
-    return os.environ.get("OVPN_MODULE_KIND") != "intree"
 
 
 if __name__ == "__main__":

@@ -76,3 +76,8 @@ def load_module() -> None:
     """Loads the module under test, by the same shell code as everywhere."""
     here = os.path.dirname(os.path.abspath(__file__))
     run("bash", "-ec", f". {here}/report.sh; . {here}/module.sh; module_load")
+
+
+def ours() -> bool:
+    """Whether the module under test is ours."""
+    return os.environ.get("OVPN_MODULE_KIND") != "intree"

@@ -8,6 +8,7 @@ nothing gets through unless it is delivered, in pieces as one likes.
 from __future__ import annotations
 
 import contextlib
+import errno
 import random
 import socket
 import struct
@@ -26,6 +27,8 @@ INNER_PORT = 7777
 PREFIX = 2
 # A packet of the control channel begins with an opcode that is none of data.
 CONTROL = 0x20
+# The socket module has no name for it.
+SO_RCVBUFFORCE = 33
 ADDRESSES = {4: (LEFT4, RIGHT4), 6: (LEFT6, RIGHT6)}
 
 
@@ -94,6 +97,15 @@ class Tap:
             ktap.fail(f"{self.socket.recv(100)!r} came")
         self.socket.settimeout(5)
 
+    def drain(self) -> None:
+        """Throws away what comes, until nothing does for a moment."""
+        self.socket.settimeout(0.3)
+        with contextlib.suppress(TimeoutError):
+            while self.socket.recv(1 << 16):
+                pass
+        self.socket.settimeout(5)
+        self._seen = b""
+
     def reset(self) -> None:
         """Ends the connection at once, by a reset."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -144,7 +156,7 @@ class Stream:
             end.up(f"{inner}/24")
         with ground.right.inside():
             self.target = udp_socket(INNER_RIGHT, INNER_PORT)
-            self.target.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUFFORCE, 16 << 20)
+            self.target.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
         with ground.left.inside():
             self.source = udp_socket(INNER_LEFT)
 
@@ -203,3 +215,12 @@ def sizes_at_random(seed: int, most: int) -> Iterator[int]:
     rng = random.Random(seed)
     while True:
         yield rng.randint(1, most)
+
+
+def is_gone(end, peer_id: int, reason: ov.Reason, timeout: float = 10) -> None:
+    """The end's peer must have been deleted for that reason."""
+    told = end.family.notification(timeout)
+    ktap.equal("notification", told.command, ov.Cmd.PEER_DEL_NTF)
+    ktap.equal("peer", nl.number(told.peer[ov.Peer.ID]), peer_id)
+    ktap.equal("reason", ov.Reason(nl.number(told.peer[ov.Peer.DEL_REASON])), reason)
+    ktap.refused(errno.ENOENT, lambda: end.get(peer_id))
