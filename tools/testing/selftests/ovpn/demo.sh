@@ -12,7 +12,9 @@ for part in work report module netns pki openvpn traffic tunnel; do
 done
 
 PROTO=${PROTO:-udp4}
-RENEG_AFTER=${RENEG_AFTER:-10}
+# How many times slower this kernel is: the steps before the renegotiation take longer.
+SLOWER=${OVPN_SLOWER:-1}
+RENEG_AFTER=${RENEG_AFTER:-$((10 * SLOWER))}
 IPERF_SECONDS=${IPERF_SECONDS:-5}
 HANDSHAKE="Control Channel: TLS"
 
@@ -96,19 +98,22 @@ drops_unknown_key() {
 step_throughput() {
 	iperf_server "$NS_SERVER" "$TUN_SERVER4"
 	iperf_run "$NS_CLIENT" "$TUN_SERVER4" "$IPERF_SECONDS" >"$WORK/upload"
+	iperf_bytes >"$WORK/rx.moved"
 	iperf_run "$NS_CLIENT" "$TUN_SERVER4" "$IPERF_SECONDS" --reverse >"$WORK/download"
+	iperf_bytes >"$WORK/tx.moved"
 	iperf_server_stop
 	[ "$(cat "$WORK/upload")" -gt 0 ] || fail "iperf3 moved nothing to the server"
 	[ "$(cat "$WORK/download")" -gt 0 ] || fail "iperf3 moved nothing to the client"
 }
 
 step_counters() {
-	local way
+	local way moved
 	for way in rx tx; do
-		[ "$(link_counter "$NS_SERVER" "$TUN_DEV" "$way" bytes)" -gt 1000000 ] ||
-			fail "the server's link counted too few bytes ($way)"
-		[ "$(peer_bytes "vpn_${way}_bytes")" -gt 1000000 ] ||
-			fail "the server's peer counted too few bytes ($way)"
+		moved=$(cat "$WORK/$way.moved")
+		[ "$(link_counter "$NS_SERVER" "$TUN_DEV" "$way" bytes)" -gt "$moved" ] ||
+			fail "the server's link counted fewer bytes than TCP moved ($way, $moved)"
+		[ "$(peer_bytes "vpn_${way}_bytes")" -gt "$moved" ] ||
+			fail "the server's peer counted fewer bytes than TCP moved ($way, $moved)"
 	done
 	# The daemon asks the driver for a peer's bytes only now and then.
 	retry 30 daemon_has_counted ||

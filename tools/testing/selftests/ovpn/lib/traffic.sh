@@ -76,6 +76,11 @@ iperf_run() {
 	jq -r '.end.sum_received.bits_per_second // .end.sum.bits_per_second | floor' "$out"
 }
 
+# The bytes that the last iperf_run has moved.
+iperf_bytes() {
+	jq -r '.end.sum_received.bytes // .end.sum.bytes' "$WORK/iperf.json"
+}
+
 # flood_start NAMESPACE ADDRESS: as much UDP as the machine gives, both ways,
 # until flood_stop. What becomes of it does not matter.
 flood_start() {
