@@ -33,5 +33,7 @@ check_rustdoc() {
 check_host_clippy() {
 	(cd tools/testing/host && CARGO_TARGET_DIR=$out/host cargo clippy --quiet --locked --all-targets -- -D warnings) &&
 		(cd tools/testing/host/fuzz &&
-			CARGO_TARGET_DIR=$out/fuzz-targets cargo clippy --quiet --locked --release -- -D warnings)
+			CARGO_TARGET_DIR=$out/fuzz-targets cargo clippy --quiet --locked --release -- -D warnings) &&
+		(cd tools/testing/packet-fuzz &&
+			CARGO_TARGET_DIR=$out/packet-fuzz cargo clippy --quiet --locked --release -- -D warnings)
 }

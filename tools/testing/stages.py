@@ -22,6 +22,9 @@ LAB = Path(os.environ.get("OVPN_LAB", ""))
 PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", "tools/rust/tests", "tools/bench/tests")
 
 MINUTE = 60
+# What tests in the VM call, each a package of cargo.
+PROGRAMS = ("packet-fuzz",)
+
 # Of each fuzz target, if FUZZ_SECONDS does not say.
 FUZZ_SECONDS = 10
 # Booting, and what a test that was stopped takes to be swept up.
@@ -97,6 +100,16 @@ def fuzz(context: Context) -> Tally:
 def build(context: Context) -> Tally:
     done = process.run(["make", "--no-print-directory", "modules"], 15 * MINUTE, PROJECT)
     return Tally(passed=1) if done.code == 0 else _failed("make modules", done)
+
+
+def programs(context: Context) -> Tally:
+    """What tests in the VM call."""
+    total = Tally()
+    for name in PROGRAMS:
+        target = {"CARGO_TARGET_DIR": str(LAB / "build" / name)}
+        done = process.run(["cargo", "build", "--release", "--locked"], 15 * MINUTE, PROJECT / "tools/testing" / name, target)
+        total.add(Tally(passed=1) if done.code == 0 else _failed(f"building {name}", done))
+    return total
 
 
 def debug_build(context: Context) -> Tally:
@@ -180,6 +193,7 @@ STAGES: dict[str, Callable[[Context], Tally]] = {
     "host": host,
     "fuzz": fuzz,
     "build": build,
+    "programs": programs,
     "vm": vm,
     "bench": bench,
 }

@@ -12,6 +12,8 @@ from kernels import Kernel
 from options import Options
 
 SKIP = ("__pycache__", ".git")
+# What tests call in the guest and cargo builds, if it has.
+PROGRAMS = ("packet-fuzz",)
 
 
 def initramfs(opts: Options, kernel: Kernel, target: Path) -> None:
@@ -29,6 +31,9 @@ def _fill(writer: cpio.Writer, opts: Options, kernel: Kernel) -> None:
     writer.add_tree("ovpn/selftests", lab.SELFTESTS, (*SKIP, "vm"))
     for script in ("init", "suite", "leaks", "upstream"):
         writer.add_file(f"ovpn/vm/{script}", lab.HERE / script)
+    for name in PROGRAMS:
+        if (program := lab.path("lab") / f"build/{name}/release/{name}").is_file():
+            writer.add_file(f"ovpn/bin/{name}", program)
     _add_kernel_tools(writer)
     if opts.upstream:
         _add_upstream(writer)
