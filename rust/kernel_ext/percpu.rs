@@ -7,6 +7,9 @@
 //! halves are disabled. In the rare case that it is borrowed already, by what a hard interrupt has
 //! interrupted or by a context that was preempted, there is new memory for that one time.
 
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
+
 use crate::bh::BhDisabled;
 use core::{
     cell::Cell,

@@ -7,6 +7,9 @@
 //!
 //! C header: [`include/linux/workqueue.h`](srctree/include/linux/workqueue.h)
 
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
+
 use crate::sync::rcu::RcuArc;
 use core::ptr;
 use kernel::{

@@ -9,6 +9,8 @@
 
 mod memory;
 mod pieces;
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
 
 pub use memory::CryptoMemory;
 

@@ -7,6 +7,8 @@
 mod attr;
 mod extack;
 mod policy;
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
 mod writer;
 
 pub use attr::{

@@ -18,6 +18,8 @@ mod queue;
 mod reason;
 mod records;
 mod segments;
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
 
 pub use aggregate::{
     Added,

@@ -19,6 +19,8 @@ mod arc;
 mod cell;
 mod index;
 mod map;
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
 
 use core::ptr::NonNull;
 use kernel::sync::rcu::Guard;
