@@ -29,7 +29,7 @@ KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRID
 	$(if $(LLVM),LLVM=$(LLVM)) $(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-fuzz fuzz-packets test-vm test-upstream test-debug check format install uninstall \
+.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-fuzz fuzz-packets test-vm test-upstream test-mutants test-debug check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -73,6 +73,10 @@ test-vm: $(setup) ## only the tests in the VM (TESTS="a b" picks some)
 
 test-upstream: $(setup) ## the kernel's own selftests, unmodified (MODULE=intree: the C driver)
 	@$(RUN) tools/testing/run $(if $(MODULE),--module $(MODULE),build) upstream $(addprefix --only ,$(TESTS))
+
+test-mutants: $(setup) ## the driver broken on purpose, which the tests must notice (half an hour)
+	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
+	@$(RUN) tools/testing/mutants/run $(MUTANTS)
 
 test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (half an hour once)
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
