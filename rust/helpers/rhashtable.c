@@ -8,6 +8,12 @@ static const struct rhashtable_params ovpn_map_params = {
 	.key_offset = offsetof(struct ovpn_map_node, key),
 	.key_len = OVPN_MAP_KEY_WORDS * sizeof(u32),
 	.automatic_shrinking = true,
+	/*
+	 * Else an insert could be refused although there is memory: because entries come
+	 * faster than the table's worker lets it grow, or since a larger table cannot be
+	 * had at once. Chains are then longer for a moment. The seed is secret.
+	 */
+	.insecure_elasticity = true,
 };
 
 int ovpn_helper_map_init(struct rhashtable *map)

@@ -69,7 +69,7 @@ impl<T: Send + Sync + 'static> RcuMap<T> {
     ///
     /// # Errors
     ///
-    /// `EEXIST` if there is an entry already, `ENOMEM`, `EBUSY` if the table cannot grow now.
+    /// `EEXIST` if there is an entry already, `ENOMEM`.
     pub fn insert(&self, key: &Key, value: RcuArc<T>, flags: Flags) -> Result {
         let node = Node::new(key, value, flags)?;
         // SAFETY: The table is initialised, and the node is not in it.
@@ -83,7 +83,7 @@ impl<T: Send + Sync + 'static> RcuMap<T> {
     ///
     /// # Errors
     ///
-    /// `ENOMEM`, `EBUSY` if the table cannot grow now.
+    /// `ENOMEM`.
     pub fn set(&self, key: &Key, value: RcuArc<T>, flags: Flags) -> Result {
         let node = Node::new(key, value, flags)?;
         let guard = rcu::read_lock();
