@@ -29,7 +29,7 @@ KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRID
 	$(if $(LLVM),LLVM=$(LLVM)) $(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo bench bench-quick bench-profile test test-host test-fuzz fuzz-packets test-vm test-upstream test-mutants test-debug check format install uninstall \
+.PHONY: help setup modules demo bench bench-quick bench-peers bench-profile test test-host test-fuzz fuzz-packets test-vm test-upstream test-mutants test-debug check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -87,6 +87,9 @@ bench: modules ## everything measured, and the report in Documentation/benchmark
 
 bench-quick: modules ## instructions per byte, ours and C: the main figures (2 to 4 minutes)
 	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) quick $(ARGS)
+
+bench-peers: modules ## 100,000 peers in one interface: what one costs, ours and C (5 minutes)
+	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) peers $(ARGS)
 
 bench-profile: modules ## the functions that cost most (SIDE=tx|rx SCENARIO=aes|aes-seg|chacha DRIVER=c)
 	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) profile --side $(or $(SIDE),tx) \
