@@ -184,7 +184,8 @@ class Family:
         self._heard.close()
 
     def listen(self) -> None:
-        """Joins the group `peers`."""
+        """Joins the group `peers`, with room for some thousand notifications."""
+        self._heard.make_room(1 << 25)
         for group in nl.parse(self._groups).values():
             attrs = nl.parse(group)
             if attrs[CTRL_ATTR_MCAST_GRP_NAME] == b"peers\0":

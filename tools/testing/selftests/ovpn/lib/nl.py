@@ -29,11 +29,13 @@ NLA_TYPE_MASK = 0x3FFF
 SOL_NETLINK = 270
 NETLINK_ADD_MEMBERSHIP = 1
 NETLINK_EXT_ACK = 11
+SO_RCVBUFFORCE = 33
 
 _HEADER = struct.Struct("=IHHII")
 _ATTR = struct.Struct("=HH")
 
 NETLINK_ERR_MSG = 1
+NETLINK_ERR_OFFSET = 2
 NETLINK_ERR_MISS_TYPE = 5
 NETLINK_ERR_MISS_NEST = 6
 
@@ -41,10 +43,13 @@ NETLINK_ERR_MISS_NEST = 6
 class NetlinkError(OSError):
     """A refused request: the error number and what the kernel said about it."""
 
-    def __init__(self, number: int, said: str, missing: int | None) -> None:
-        super().__init__(number, f"{os.strerror(number)}{': ' + said if said else ''}")
-        self.said = said
-        self.missing = missing
+    def __init__(self, number: int, told: dict[int, bytes]) -> None:
+        self.said = told.get(NETLINK_ERR_MSG, b"").rstrip(b"\0").decode()
+        # The attribute that is missing, and where its nest starts; where a bad one starts.
+        self.missing = _number(told, NETLINK_ERR_MISS_TYPE)
+        self.missing_in = _number(told, NETLINK_ERR_MISS_NEST)
+        self.offset = _number(told, NETLINK_ERR_OFFSET)
+        super().__init__(number, f"{os.strerror(number)}{': ' + self.said if self.said else ''}")
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,10 @@ def number(payload: bytes) -> int:
     return int.from_bytes(payload, "little")
 
 
+def _number(attrs: dict[int, bytes], kind: int) -> int | None:
+    return number(attrs[kind]) if kind in attrs else None
+
+
 class NetlinkSocket:
     """A netlink socket in the network namespace of its creation."""
 
@@ -127,6 +136,10 @@ class NetlinkSocket:
     def join(self, group: int) -> None:
         """Receives what is multicast to the group."""
         self._socket.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, group)
+
+    def make_room(self, size: int) -> None:
+        """Lets so many bytes wait to be read."""
+        self._socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, size)
 
     def request(self, kind: int, flags: int, payload: bytes) -> list[Message]:
         """Sends one request and returns the answers; a refusal is raised."""
@@ -165,18 +178,16 @@ def _raise_unless_done(message: Message) -> None:
     if len(message.payload) >= 4:
         (code,) = struct.unpack_from("=i", message.payload)
         if code < 0:
-            raise NetlinkError(-code, "", None)
+            told = parse(message.payload[4:]) if message.flags & NLM_F_ACK_TLVS else {}
+            raise NetlinkError(-code, told)
 
 
 def _raise_unless_ack(message: Message) -> None:
     code, size = struct.unpack_from("=iI", message.payload)
     if code == 0:
         return
-    said, missing = "", None
+    told: dict[int, bytes] = {}
     if message.flags & NLM_F_ACK_TLVS:
         echoed = _HEADER.size if message.flags & NLM_F_CAPPED else align(size)
-        attrs = parse(message.payload[4 + echoed :])
-        said = attrs.get(NETLINK_ERR_MSG, b"").rstrip(b"\0").decode()
-        if NETLINK_ERR_MISS_TYPE in attrs:
-            missing = number(attrs[NETLINK_ERR_MISS_TYPE])
-    raise NetlinkError(-code, said, missing)
+        told = parse(message.payload[4 + echoed :])
+    raise NetlinkError(-code, told)

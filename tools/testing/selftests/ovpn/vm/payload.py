@@ -34,6 +34,8 @@ def _fill(writer: cpio.Writer, opts: Options, kernel: Kernel) -> None:
     for name in PROGRAMS:
         if (program := lab.path("lab") / f"build/{name}/release/{name}").is_file():
             writer.add_file(f"ovpn/bin/{name}", program)
+    # parity.py reads there which differences are wanted.
+    writer.add_file("ovpn/Documentation/parity.md", lab.PROJECT / "Documentation/parity.md")
     _add_kernel_tools(writer)
     if opts.upstream:
         _add_upstream(writer)
