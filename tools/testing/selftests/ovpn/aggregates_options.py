@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 # pylint: disable=wrong-import-position
 import ktap
 from aggregate import arriving, gather
-from endpoint import close_all
+from endpoint import Endpoint, close_all
 from fire import UDP_GRO, attach, drained_many, leave, plain, under_fire
 from ground import Ground
 from namespace import load_module
@@ -63,12 +63,9 @@ def other_kind() -> None:
                 flood.some()
                 if not taken:
                     leave(end)
-                try:
-                    end.socket.setsockopt(socket.IPPROTO_UDP, UDP_ENCAP, kind)
-                except OSError as error:
-                    ktap.note(f"kind {kind}: {error}")
+                known = changed(end, kind)
                 flood.some()
-                if not taken and kind:
+                if known and kind and not taken:
                     ktap.refused(errno.ENOTSOCK, lambda: attach(end))
                 if taken:
                     leave(end)
@@ -81,6 +78,17 @@ def other_kind() -> None:
         end.socket.close()
         leave(end)
         flood.some()
+
+
+def changed(end: Endpoint, kind: int) -> bool:
+    """Whether the socket is of that kind now; a kernel without IPsec has none for ESP."""
+    try:
+        end.socket.setsockopt(socket.IPPROTO_UDP, UDP_ENCAP, kind)
+    except OSError as error:
+        ktap.equal("error", error.errno, errno.ENOPROTOOPT)
+        ktap.equal("kind", kind, UDP_ENCAP_ESPINUDP)
+        return False
+    return True
 
 
 if __name__ == "__main__":
