@@ -55,7 +55,7 @@ def other_sizes() -> None:
     for one in flows(Setting(mtu=576, segmentation=False)):
         one.must_be_together()
     for one in flows(Setting(mtu=4000, lower_mtu=9000, segmentation=False)):
-        one.must_be_together(1.5)
+        one.must_be_together()
     for one in flows(Setting(mtu=8000, lower_mtu=9000, segmentation=False))[1::2]:
         one.must_be_single()
 
@@ -99,8 +99,8 @@ def both_ways() -> None:
             with arriving(GROUND.right) as seen, arriving(GROUND.left, "va") as back:
                 flow.both_ways(made, 2 * flow.MIB)
             ktap.note(f"{cipher}: {seen}, {back}")
-            seen.must_be_together(1.25)
-            back.must_be_together(1.25)
+            seen.must_be_together()
+            back.must_be_together()
     switch(GROUND.left, "va", "gro", False)
 
 

@@ -113,7 +113,7 @@ def concurrent() -> None:
             for sender in senders:
                 sender.join()
         ktap.note(f"{seen}")
-        seen.must_be_together()
+        seen.must_be_together(4)
         end.arrives(packets)
         end.drops()
 

@@ -129,7 +129,7 @@ def watched(made: Pair, setting: Setting) -> Iterator[None]:
     ktap.note(f"{setting}: {seen}")
     ktap.equal("drops", made.right.counter("rx_dropped"), 0)
     if not setting.segmentation:
-        seen.must_be_together(1.5)
+        seen.must_be_together()
 
 
 @ktap.case("VXLAN inside of ours")
