@@ -32,7 +32,10 @@ use crate::{
     },
     transport::{
         tcp,
-        udp::Way,
+        udp::{
+            self,
+            Way, //
+        },
         Transport, //
     },
     wire::KEEPALIVE, //
@@ -48,7 +51,8 @@ use kernel_ext::{
         skbuff::{
             SkBuff,
             UDP_HEADROOM, //
-        }, //
+        },
+        tcp::More, //
     },
     sync::rcu::RcuBorrow, //
 };
@@ -115,44 +119,91 @@ fn ip_header(skb: &mut SkBuff) -> Option<Inner> {
 
 /// Lets the stack cut a GSO packet up, and sends the packets one by one.
 fn send_segments(dev: &Device<Tunnel>, peer: &Peer, skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
-    match skb.segment() {
-        Ok(segments) => {
-            for segment in segments {
-                send(dev, peer, segment, guard, bh);
-            }
+    let segments = match skb.segment() {
+        Ok(segments) => segments,
+        Err((_, skb)) => return drop_sent(dev, skb, DropCause::TxSegment, bh),
+    };
+    let records = segments.filter_map(|segment| seal(dev, peer, segment, guard, bh));
+    match peer.transport() {
+        Transport::Udp(socket) => {
+            records.for_each(|record| send_datagram(dev, peer, socket, record, guard, bh));
         }
-        Err((_, skb)) => drop_sent(dev, skb, DropCause::TxSegment, bh),
+        Transport::Tcp(socket) => tcp::send_all(dev, peer, socket, records, bh),
     }
 }
 
 /// Sends one packet to `peer`.
 #[inline]
 fn send(dev: &Device<Tunnel>, peer: &Peer, skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
+    if let Some(record) = seal(dev, peer, skb, guard, bh) {
+        send_record(dev, peer, record, guard, bh);
+    }
+}
+
+/// Makes a record of a packet. What cannot be made one is dropped.
+#[inline]
+fn seal(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    skb: SkBuff,
+    guard: &Guard,
+    bh: &BhDisabled,
+) -> Option<SkBuff> {
     let Some(mut skb) = skb.unshare() else {
-        return count_unsent(dev, 1, DropCause::TxMemory, bh);
+        count_unsent(dev, 1, DropCause::TxMemory, bh);
+        return None;
     };
     // We said that we would, so that bursts come uncut.
     if skb.complete_checksum().is_err() {
-        return drop_sent(dev, skb, DropCause::TxMemory, bh);
+        drop_sent(dev, skb, DropCause::TxMemory, bh);
+        return None;
     }
     peer.vpn.tx.count(skb.len());
-    send_record(dev, peer, skb, guard, bh);
+    seal_plain(dev, peer, skb, guard, bh)
 }
 
-/// Makes a record of what is in `skb` and sends it to `peer`.
+/// Makes a record of what is in `skb`, be it a packet or not.
 #[inline]
-fn send_record(dev: &Device<Tunnel>, peer: &Peer, mut skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
+fn seal_plain(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    mut skb: SkBuff,
+    guard: &Guard,
+    bh: &BhDisabled,
+) -> Option<SkBuff> {
     let Some(key) = peer.keys.get(Slot::Primary, guard) else {
-        return drop_sent(dev, skb, DropCause::TxNoKey, bh);
+        drop_sent(dev, skb, DropCause::TxNoKey, bh);
+        return None;
     };
     skb.becomes_inner();
-    if let Err(error) = key.seal(&mut skb, peer.tx_id(), bh) {
-        return drop_sent(dev, skb, unsealed(dev, peer, key.get(), error), bh);
+    match key.seal(&mut skb, peer.tx_id(), bh) {
+        Ok(()) => Some(skb),
+        Err(error) => {
+            drop_sent(dev, skb, unsealed(dev, peer, key.get(), error), bh);
+            None
+        }
     }
-    let socket = match peer.transport() {
-        Transport::Udp(socket) => socket,
-        Transport::Tcp(socket) => return tcp::send(dev, peer, socket, skb, bh),
-    };
+}
+
+/// Sends a record to `peer`.
+#[inline]
+fn send_record(dev: &Device<Tunnel>, peer: &Peer, skb: SkBuff, guard: &Guard, bh: &BhDisabled) {
+    match peer.transport() {
+        Transport::Udp(socket) => send_datagram(dev, peer, socket, skb, guard, bh),
+        Transport::Tcp(socket) => tcp::send(dev, peer, socket, skb, More::No, bh),
+    }
+}
+
+/// Sends a record to `peer` in a datagram.
+#[inline]
+fn send_datagram(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    socket: &udp::Socket,
+    skb: SkBuff,
+    guard: &Guard,
+    bh: &BhDisabled,
+) {
     let Some(way) = Way::to(peer, socket, guard, bh) else {
         return drop_sent(dev, skb, DropCause::TxNoRoute, bh);
     };
@@ -181,7 +232,11 @@ fn unsealed(dev: &Device<Tunnel>, peer: &Peer, key: &Key, error: SealError) -> D
 pub fn send_keepalive(dev: &Device<Tunnel>, peer: &Peer, bh: &BhDisabled) {
     let guard = rcu::read_lock();
     match SkBuff::with_data(UDP_HEADROOM.saturating_add(HEADROOM), &KEEPALIVE) {
-        Ok(skb) => send_record(dev, peer, skb, &guard, bh),
+        Ok(skb) => {
+            if let Some(record) = seal_plain(dev, peer, skb, &guard, bh) {
+                send_record(dev, peer, record, &guard, bh);
+            }
+        }
         Err(_) => count_unsent(dev, 1, DropCause::TxMemory, bh),
     }
 }

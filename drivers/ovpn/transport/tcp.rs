@@ -48,6 +48,7 @@ use kernel_ext::{
         },
         tcp::{
             Broken,
+            More,
             Protocol,
             Stream,
             StreamBytes,
@@ -175,6 +176,25 @@ impl Stream for Carrier {
     }
 }
 
+/// Sends `peer` records that are made one after the other. TCP does not begin a segment for what is
+/// not the last of them, but fills up the one before.
+pub fn send_all(
+    dev: &Device<Tunnel>,
+    peer: &Peer,
+    socket: &RcuArc<Socket>,
+    records: impl Iterator<Item = SkBuff>,
+    bh: &BhDisabled,
+) {
+    let mut records = records.peekable();
+    while let Some(record) = records.next() {
+        let more = match records.peek() {
+            Some(_) => More::Yes,
+            None => More::No,
+        };
+        send(dev, peer, socket, record, more, bh);
+    }
+}
+
 /// Sends `peer` the record in `skb`.
 #[inline]
 pub fn send(
@@ -182,6 +202,7 @@ pub fn send(
     peer: &Peer,
     socket: &RcuArc<Socket>,
     mut skb: SkBuff,
+    more: More,
     bh: &BhDisabled,
 ) {
     let len = skb.len();
@@ -192,7 +213,7 @@ pub fn send(
         Some(room) => room.copy_from_slice(&prefix),
         None => return drop_sent(dev, skb, DropCause::TxMemory, bh),
     }
-    match Socket::send(socket, skb, bh) {
+    match Socket::send(socket, skb, more, bh) {
         Ok(()) => {
             peer.link.tx.count(len);
             peer.spoke();

@@ -100,6 +100,15 @@ pub trait Stream: Send + Sync + Sized + 'static {
     fn detached(&self, unsent: &Queue);
 }
 
+/// Whether another message follows at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum More {
+    /// No: send this one now.
+    No,
+    /// Yes: TCP may wait for it, to fill a segment.
+    Yes,
+}
+
 /// What has broken a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {

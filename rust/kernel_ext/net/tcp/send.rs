@@ -5,6 +5,7 @@
 use super::{
     protocol::Family,
     Broken,
+    More,
     Stream,
     TcpSocket, //
 };
@@ -62,9 +63,14 @@ impl<S: Stream> TcpSocket<S> {
     /// Gives the message back if too many wait already (`net.core.netdev_max_backlog`), or if the
     /// stream has broken.
     #[inline]
-    pub fn send(this: &RcuArc<Self>, skb: SkBuff, bh: &BhDisabled) -> Result<(), SkBuff> {
+    pub fn send(
+        this: &RcuArc<Self>,
+        skb: SkBuff,
+        more: More,
+        bh: &BhDisabled,
+    ) -> Result<(), SkBuff> {
         match this.sock.try_lock(bh) {
-            TryLock::Free(locked) => this.send_owned(skb, 0, &locked.owned()),
+            TryLock::Free(locked) => this.send_owned(skb, more, 0, &locked.owned()),
             // Who has it will send what waits, see `release_cb`.
             TryLock::Used(_locked) => this.wait(skb, 0),
             // To wait for the lock could be for ever: the packet that is being sent may be one of
@@ -81,6 +87,7 @@ impl<S: Stream> TcpSocket<S> {
     pub(super) fn send_owned(
         &self,
         skb: SkBuff,
+        more: More,
         reserved: usize,
         owned: &Owned<'_>,
     ) -> Result<(), SkBuff> {
@@ -91,7 +98,7 @@ impl<S: Stream> TcpSocket<S> {
         if self.broken.load(Relaxed) || !self.is_attached() {
             return Err(skb);
         }
-        match self.pass(skb.as_ptr(), 0, owned) {
+        match self.pass(skb.as_ptr(), 0, more, owned) {
             Taken::All => self.done(skb),
             Taken::Part(taken) => {
                 self.begun.store(taken, Relaxed);
@@ -121,7 +128,7 @@ impl<S: Stream> TcpSocket<S> {
 
     /// Sends a message of user space, with the same rules.
     pub(super) fn send_for_user(&self, skb: SkBuff, owned: &Owned<'_>) -> Result<(), SkBuff> {
-        self.send_owned(skb, RESERVED, owned)
+        self.send_owned(skb, More::No, RESERVED, owned)
     }
 
     /// Sends what waits, as far as TCP takes it.
@@ -136,7 +143,12 @@ impl<S: Stream> TcpSocket<S> {
             if first.is_null() {
                 break;
             }
-            match self.pass(first, self.begun.load(Relaxed), owned) {
+            // Should room end before the next one, what TCP has then goes with the acknowledgments.
+            let more = match self.unsent.len() {
+                0 | 1 => More::No,
+                _ => More::Yes,
+            };
+            match self.pass(first, self.begun.load(Relaxed), more, owned) {
                 Taken::All => {
                     self.begun.store(0, Relaxed);
                     if let Some(skb) = self.unsent.pop() {
@@ -156,10 +168,20 @@ impl<S: Stream> TcpSocket<S> {
     }
 
     /// Lets TCP take a message, of which it has `begun` bytes already.
-    fn pass(&self, skb: *mut bindings::sk_buff, begun: usize, owned: &Owned<'_>) -> Taken {
+    fn pass(
+        &self,
+        skb: *mut bindings::sk_buff,
+        begun: usize,
+        more: More,
+        owned: &Owned<'_>,
+    ) -> Taken {
         // SAFETY: The packet is valid.
         let len = unsafe { (*skb).len as usize };
-        // CAST (in this function): Lengths of a packet.
+        let flags = match more {
+            More::No => bindings::MSG_NOSIGNAL,
+            More::Yes => bindings::MSG_NOSIGNAL | bindings::MSG_MORE,
+        };
+        // CAST (in this function): Lengths of a packet, flags.
         // SAFETY: The packet is valid, and who calls has the socket. Nobody is there to be signalled.
         let sent = unsafe {
             bindings::skb_send_sock_locked_with_flags(
@@ -167,7 +189,7 @@ impl<S: Stream> TcpSocket<S> {
                 skb,
                 begun as c_int,
                 len.saturating_sub(begun) as c_int,
-                bindings::MSG_NOSIGNAL as c_int,
+                flags as c_int,
             )
         };
         match usize::try_from(sent) {
