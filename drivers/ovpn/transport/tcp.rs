@@ -144,6 +144,10 @@ impl Stream for Carrier {
         }
     }
 
+    fn lost(&self, bh: &BhDisabled) {
+        count_unreceived(&self.dev, 1, DropCause::RxMemory, bh);
+    }
+
     fn broken(socket: &Socket, error: Broken) {
         let carrier = socket.data();
         if error == Broken::Received {

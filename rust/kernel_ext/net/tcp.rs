@@ -89,6 +89,9 @@ pub trait Stream: Send + Sync + Sized + 'static {
     /// A message, of the tunnel or of user space, is in the stream. The socket is locked.
     fn sent(&self, message: &SkBuff, bh: &BhDisabled);
 
+    /// A message for user space is lost, for want of memory. The socket is locked.
+    fn lost(&self, bh: &BhDisabled);
+
     /// The stream has come to an end by an error, and nothing more can be sent or received. Called
     /// once, in any context; the socket may be locked.
     fn broken(socket: &TcpSocket<Self>, error: Broken);

@@ -9,7 +9,10 @@ use super::{
     Verdict, //
 };
 use crate::{
-    bh::BhGuard,
+    bh::{
+        BhDisabled,
+        BhGuard, //
+    },
     net::strparser::{
         Callbacks,
         StreamBytes, //
@@ -99,7 +102,7 @@ unsafe extern "C" fn message<S: Stream>(
     let guard = rcu::read_lock();
     match S::receive(socket, message, &guard, &bh) {
         Verdict::Consumed => {}
-        Verdict::Deliver(message) => socket.deliver(message),
+        Verdict::Deliver(message) => socket.deliver(message, &bh),
     }
 }
 
@@ -114,15 +117,15 @@ unsafe extern "C" fn abort<S: Stream>(parser: *mut bindings::strparser, _error: 
 impl<S: Stream> TcpSocket<S> {
     /// Lets user space read a message. The socket is locked. Without memory it is lost, and user
     /// space, which must expect that of a tunnel, will have it sent again.
-    fn deliver(&self, message: StreamBytes) {
+    fn deliver(&self, message: StreamBytes, bh: &BhDisabled) {
         let sk = self.sock.as_ptr();
         let Some(skb) = message.to_packet(0) else {
-            return;
+            return self.data.lost(bh);
         };
         message.into_packet().consume();
         // SAFETY: The socket is locked, and the packet ours.
         if !unsafe { bindings::skb_charge_receiver(skb.as_ptr(), sk) } {
-            return;
+            return self.data.lost(bh);
         }
         self.unread.push(skb);
         if let Some(data_ready) = self.callbacks.data_ready {
