@@ -32,6 +32,8 @@ TX = {
     # The sender's small-queue work is asked for when the receiver's veth frees its buffers.
     "work:tcp_tsq_workfn",
     "work:wg_packet_encrypt_worker", "work:wg_packet_tx_worker", "work:ovpn_tcp_tx_work",
+    # The same of ours.
+    "work:kernel_ext::workqueue::run::<kernel_ext::net::tcp::TcpSocket<ovpn::transport::tcp::Carrier>>",
 }
 RX = {
     "task:bench-rx", "napi:vb", "napi:tun1", "task:openvpn-rx",
