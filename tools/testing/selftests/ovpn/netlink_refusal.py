@@ -10,12 +10,15 @@ import os
 import socket
 import sys
 import tempfile
+import traceback
+from collections.abc import Callable
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 # pylint: disable=wrong-import-position
 import family as ov
 import ktap
+import link
 import nl
 from endpoint import Endpoint, asks, close_all, keepalive, multipeer, peer_attrs, point_to_point, vpn
 from namespace import Namespace, load_module
@@ -143,20 +146,69 @@ def no_permission() -> None:
     """A child of this process gives its rights away."""
     end = server()
     end.peer_new(1, REMOTE, vpn("10.0.0.1"))
+
+    def nobody() -> None:
+        with SPACE.inside():
+            give_rights_away()
+            expect_no_permission(end.index)
+            ktap.refused(errno.EPERM, lambda: link.add("mine", None))
+            ktap.refused(errno.EPERM, lambda: link.delete(end.name))
+            # It may not even go back to where it came from.
+            os._exit(0)
+
+    in_child(nobody)
+    ktap.equal("peers", len(end.family.peer_dump(end.index)), 1)
+    end.close()
+
+
+@ktap.case("the root of a user namespace can have links, but neither peers nor keys")
+def own_namespace() -> None:
+    """Whoever could give peers a socket could send and receive as it likes."""
+
+    def root() -> None:
+        give_rights_away()
+        os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNET)
+        for mode in link.MODES.values():
+            link.add("mine", mode)
+            expect_no_permission(link.index("mine"))
+            link.delete("mine")
+
+    in_child(root)
+
+
+def give_rights_away() -> None:
+    """For ever, in this process."""
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+def expect_no_permission(index: int) -> None:
+    """For each command, however complete it is."""
+    asking = ov.Family()
+    peer = nl.nest(ov.Top.PEER, nl.u32(ov.Peer.ID, 1))
+    key = nl.nest(ov.Top.KEYCONF, nl.u32(ov.Key.PEER_ID, 1), nl.u32(ov.Key.SLOT, 0))
+    notifications = (ov.Cmd.PEER_DEL_NTF, ov.Cmd.KEY_SWAP_NTF, ov.Cmd.PEER_FLOAT_NTF)
+    for command in ov.Cmd:
+        if command not in notifications:
+            nest = peer if command < ov.Cmd.KEY_NEW else key
+            ktap.refused(errno.EPERM, lambda: asking.request(command, nl.u32(ov.Top.IFINDEX, index), nest))
+    ktap.refused(errno.EPERM, lambda: asking.peer_dump(index))
+    asking.close()
+
+
+def in_child(action: Callable[[], None]) -> None:
+    """The action in a process of its own, where it must succeed."""
     child = os.fork()
     if child == 0:
+        code = 1
         try:
-            with SPACE.inside():
-                os.setgid(65534)
-                os.setuid(65534)
-                asking = ov.Family()
-                ktap.refused(errno.EPERM, lambda: asking.peer_get(end.index, 1))
-                ktap.refused(errno.EPERM, lambda: asking.peer_del(end.index, 1))
-                os._exit(0)
+            action()
+            code = 0
+        except BaseException:  # pylint: disable=broad-except
+            ktap.note(traceback.format_exc())
         finally:
-            os._exit(1)
+            os._exit(code)
     ktap.equal("the child's verdict", os.waitpid(child, 0)[1], 0)
-    end.close()
 
 
 if __name__ == "__main__":
