@@ -116,6 +116,7 @@ mod cases {
 
     #[test]
     fn a_cell_gives_back_what_it_held() -> Result {
+        let before = destroyed();
         let (one, two) = (probe(1)?, probe(2)?);
         let cell = RcuCell::new(None);
         assert!(cell.replace(Some(one.clone())).is_none());
@@ -125,6 +126,9 @@ mod cases {
             .is_some_and(|old| old.is(&one)));
         assert!(cell.take_if(&two).is_some_and(|old| old.is(&two)));
         assert!(cell.take_if(&two).is_none());
+        drop((one, two));
+        // Not while the next one counts.
+        assert!(destroyed_since(before, 2));
         Ok(())
     }
 
