@@ -36,13 +36,13 @@ use kernel_ext::{
     bh::BhDisabled,
     net::{
         device::Device,
+        gro::MAX_RECORDS,
         skbuff::{
             Landing,
             Record,
             Records,
             SkBuff,
-            SkBuffList,
-            MAX_RECORDS, //
+            SkBuffList, //
         },
     },
     sync::rcu::RcuBorrow,

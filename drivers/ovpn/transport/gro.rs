@@ -10,60 +10,15 @@ use crate::wire::{
     AAD_LEN,
     OVERHEAD, //
 };
+use kernel_ext::net::gro::{
+    self,
+    Held,
+    Join,
+    MAX_RECORDS, //
+};
 
 /// Most octets of a record that waits: what fits into a page when it is decrypted.
 pub const MAX_LEN: usize = OVERHEAD + 4096;
-
-/// Most records that wait for each other, as in the stack's own lists of datagrams.
-pub const MAX_RECORDS: usize = 64;
-
-/// A datagram that has arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrived<C> {
-    /// Its first octets: of a record, the word that names peer and key, and the packet id.
-    pub first: [u8; AAD_LEN],
-    /// Octets of it.
-    pub len: usize,
-    /// What is known of its checksum.
-    pub checksum: C,
-}
-
-/// Datagrams that wait.
-#[derive(Clone, Copy, Debug)]
-pub struct Waiting<C> {
-    /// The first of them.
-    pub first: Arrived<C>,
-    /// How many they are.
-    pub count: usize,
-    /// Octets that may still be added.
-    pub room: usize,
-    /// Whether the new datagram's IP header continues theirs.
-    pub continued: bool,
-}
-
-/// What waits of the flow of a new datagram.
-#[derive(Clone, Copy, Debug)]
-pub enum Held<C> {
-    /// Nothing.
-    Nothing,
-    /// Something that was not begun by this rule.
-    Other,
-    /// Datagrams, of which the first was judged by this rule.
-    Waiting(Waiting<C>),
-}
-
-/// What becomes of a new datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does not wait, and what waits goes up before it.
-    Pass,
-    /// It waits for more. What waited before goes up.
-    Begin,
-    /// It joins those that wait.
-    Join,
-    /// It joins those that wait, and all go up.
-    Close,
-}
 
 /// How many records in a row may have waited in vain before most do not wait any more.
 pub const PATIENCE: u32 = 32;
@@ -80,18 +35,18 @@ fn split(first: [u8; AAD_LEN]) -> ([u8; 4], u32) {
 
 /// Judges a new datagram; the last `alone` records that came through its socket went up alone.
 #[inline]
-pub fn judge<C: PartialEq>(new: &Arrived<C>, held: &Held<C>, alone: u32) -> Verdict {
+pub fn judge(new: &gro::Datagram, held: &Held, alone: u32) -> Join {
     let (word, id) = split(new.first);
     let is_record = matches!(Datagram::classify(word), Datagram::DataV2(_));
     // One without a text is not worth waiting for.
     if !is_record || new.len <= OVERHEAD || new.len > MAX_LEN {
-        return Verdict::Pass;
+        return Join::Pass;
     }
     let waiting = match held {
         // Waiting costs something, too.
-        Held::Nothing if alone >= PATIENCE && id % PROBE != 0 => return Verdict::Pass,
-        Held::Nothing | Held::Other => return Verdict::Begin,
-        Held::Waiting(waiting) => waiting,
+        Held::Nothing if alone >= PATIENCE && id % PROBE != 0 => return Join::Pass,
+        Held::Nothing | Held::Other => return Join::Hold,
+        Held::List(waiting) => waiting,
     };
     let same_kind = split(waiting.first.first).0 == word
         && waiting.first.checksum == new.checksum
@@ -102,10 +57,10 @@ pub fn judge<C: PartialEq>(new: &Arrived<C>, held: &Held<C>, alone: u32) -> Verd
         || new.len > waiting.room
         || waiting.count >= MAX_RECORDS
     {
-        return Verdict::Begin;
+        return Join::Hold;
     }
     if new.len < waiting.first.len || waiting.count.saturating_add(1) >= MAX_RECORDS {
-        return Verdict::Close;
+        return Join::Finish;
     }
-    Verdict::Join
+    Join::Append
 }

@@ -116,12 +116,7 @@ impl Encap for Carrier {
             return Join::Pass;
         }
         let alone = carrier.alone.load(Relaxed);
-        match rule::judge(&arrived(new), &waiting(held), alone) {
-            rule::Verdict::Pass => Join::Pass,
-            rule::Verdict::Begin => Join::Hold,
-            rule::Verdict::Join => Join::Append,
-            rule::Verdict::Close => Join::Finish,
-        }
+        rule::judge(new, held, alone)
     }
 
     #[inline]
@@ -185,31 +180,6 @@ impl Encap for Carrier {
     fn closed(socket: &Socket) {
         let dev = &*socket.data().dev;
         dev.data().peers.socket_closed(dev, socket.sock());
-    }
-}
-
-/// A datagram as the rule sees it.
-#[inline]
-fn arrived(datagram: &gro::Datagram) -> rule::Arrived<gro::ChecksumState> {
-    rule::Arrived {
-        first: datagram.first,
-        len: datagram.len,
-        checksum: datagram.checksum,
-    }
-}
-
-/// What is held as the rule sees it.
-#[inline]
-fn waiting(held: &gro::Held) -> rule::Held<gro::ChecksumState> {
-    match held {
-        gro::Held::Nothing => rule::Held::Nothing,
-        gro::Held::Other => rule::Held::Other,
-        gro::Held::List(list) => rule::Held::Waiting(rule::Waiting {
-            first: arrived(&list.first),
-            count: list.count,
-            room: list.room,
-            continued: list.continued,
-        }),
     }
 }
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Generic receive offload: datagrams of one flow that wait for each other below the stack, and go
-//! up as one list.
+//! up as one list. Types only, in terms of which a tunnel decides.
 //!
 //! C header: [`include/net/gro.h`](srctree/include/net/gro.h)
 
-use ovpn_bindings as bindings;
+/// Most datagrams in a list, as in the stack's own.
+pub const MAX_RECORDS: usize = 64;
 
 /// What is known of a checksum: it is the same for all datagrams of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChecksumState {
-    summed: u8,
-    level: u8,
+    /// `CHECKSUM_*`.
+    pub summed: u8,
+    /// How many more were verified.
+    pub level: u8,
 }
 
 /// A datagram in the hands of GRO.
@@ -23,20 +26,6 @@ pub struct Datagram {
     pub len: usize,
     /// What is known of its checksum.
     pub checksum: ChecksumState,
-}
-
-impl Datagram {
-    #[inline]
-    fn new(packet: &bindings::ovpn_gro_packet) -> Self {
-        Self {
-            first: packet.first.to_ne_bytes(),
-            len: packet.len as usize,
-            checksum: ChecksumState {
-                summed: packet.summed,
-                level: packet.level,
-            },
-        }
-    }
 }
 
 /// Datagrams of one flow that wait for more.
@@ -75,27 +64,4 @@ pub enum Join {
     Append,
     /// It is appended to the list, which is complete then and goes up.
     Finish,
-}
-
-/// What is held of the flow of a new datagram.
-#[inline]
-pub(crate) fn held(gro: &bindings::ovpn_gro) -> Held {
-    if gro.held.is_null() {
-        return Held::Nothing;
-    }
-    if !gro.is_list {
-        return Held::Other;
-    }
-    Held::List(List {
-        first: Datagram::new(&gro.first),
-        count: usize::from(gro.count),
-        room: gro.limit.saturating_sub(gro.len) as usize,
-        continued: !gro.other_headers,
-    })
-}
-
-/// The new datagram, if it may be held.
-#[inline]
-pub(crate) fn arrived(gro: &bindings::ovpn_gro) -> Option<Datagram> {
-    (!gro.blocked).then(|| Datagram::new(&gro.packet))
 }

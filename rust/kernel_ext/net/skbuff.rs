@@ -39,8 +39,7 @@ pub use queue::Queue;
 pub use reason::Reason;
 pub use records::{
     Record,
-    Records,
-    MAX_RECORDS, //
+    Records, //
 };
 
 use core::{

@@ -9,6 +9,7 @@ use super::{
     SkBuff,
     UdpFlow, //
 };
+use crate::net::gro::MAX_RECORDS;
 use core::{
     marker::PhantomData,
     ptr, //
@@ -16,9 +17,6 @@ use core::{
 use ovpn_bindings as bindings;
 
 const UDP_HEADER_LEN: usize = core::mem::size_of::<bindings::udphdr>();
-
-/// Most datagrams in a list.
-pub const MAX_RECORDS: usize = 64;
 
 /// A list of datagrams of one flow.
 ///

@@ -8,8 +8,11 @@ use super::{
 };
 use crate::{
     net::gro::{
-        self,
-        Join, //
+        ChecksumState,
+        Datagram,
+        Held,
+        Join,
+        List, //
     },
     sync::rcu::held, //
 };
@@ -41,8 +44,10 @@ pub(super) unsafe extern "C" fn gro_receive<E: Encap>(
 unsafe fn judge<E: Encap>(sk: *mut bindings::sock, gro: &bindings::ovpn_gro) -> Join {
     // SAFETY: The caller's promise. A socket that has left us is a plain one.
     let socket = unsafe { UdpSocket::<E>::of(sk, held()) };
-    match (socket, gro::arrived(gro)) {
-        (Some(socket), Some(new)) => E::join(socket.get(), &new, &gro::held(gro)),
+    match socket {
+        Some(socket) if !gro.blocked => {
+            E::join(socket.get(), &datagram(&gro.packet), &what_is_held(gro))
+        }
         _ => Join::Pass,
     }
 }
@@ -75,4 +80,32 @@ unsafe fn carry_out(
         }
     }
     gro.held
+}
+
+#[inline]
+fn datagram(packet: &bindings::ovpn_gro_packet) -> Datagram {
+    Datagram {
+        first: packet.first.to_ne_bytes(),
+        len: packet.len as usize,
+        checksum: ChecksumState {
+            summed: packet.summed,
+            level: packet.level,
+        },
+    }
+}
+
+#[inline]
+fn what_is_held(gro: &bindings::ovpn_gro) -> Held {
+    if gro.held.is_null() {
+        return Held::Nothing;
+    }
+    if !gro.is_list {
+        return Held::Other;
+    }
+    Held::List(List {
+        first: datagram(&gro.first),
+        count: usize::from(gro.count),
+        room: gro.limit.saturating_sub(gro.len) as usize,
+        continued: !gro.other_headers,
+    })
 }

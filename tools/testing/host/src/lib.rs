@@ -9,6 +9,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+// For the few types that the rooms share with the abstractions.
+extern crate self as kernel_ext;
+
 #[path = "../../../../drivers/ovpn/burst.rs"]
 pub mod burst;
 
@@ -58,4 +61,10 @@ pub mod transport {
     pub mod tcp {
         pub mod frame;
     }
+}
+
+/// Types of the abstractions that need nothing but [`core`] either.
+#[path = "../../../../rust/kernel_ext/net"]
+pub mod net {
+    pub mod gro;
 }

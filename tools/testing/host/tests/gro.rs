@@ -4,6 +4,14 @@
 //! nothing overtaken.
 
 use ovpn_host::{
+    net::gro::{
+        ChecksumState,
+        Datagram,
+        Held,
+        Join,
+        List,
+        MAX_RECORDS, //
+    },
     transport::gro::*,
     wire::OVERHEAD, //
 };
@@ -19,17 +27,21 @@ fn with_id([a, b, c, d]: [u8; 4], id: u32) -> [u8; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-fn record(len: usize) -> Arrived<u8> {
-    Arrived {
+fn checksum(summed: u8) -> ChecksumState {
+    ChecksumState { summed, level: 0 }
+}
+
+fn record(len: usize) -> Datagram {
+    Datagram {
         first: with_id(WORD, len as u32),
         len,
-        checksum: 0,
+        checksum: checksum(0),
     }
 }
 
 /// `count` records of `len` octets wait.
-fn waiting(len: usize, count: usize) -> Waiting<u8> {
-    Waiting {
+fn waiting(len: usize, count: usize) -> List {
+    List {
         first: record(len),
         count,
         room: 65_535 - 28 - count * len,
@@ -37,10 +49,10 @@ fn waiting(len: usize, count: usize) -> Waiting<u8> {
     }
 }
 
-fn judged(new: Arrived<u8>, waiting: Waiting<u8>) -> Verdict {
+fn judged(new: Datagram, waiting: List) -> Join {
     // However long nothing came together: what waits is proof that something may.
-    let verdict = judge(&new, &Held::Waiting(waiting), PATIENCE);
-    assert_eq!(verdict, judge(&new, &Held::Waiting(waiting), 0));
+    let verdict = judge(&new, &Held::List(waiting), PATIENCE);
+    assert_eq!(verdict, judge(&new, &Held::List(waiting), 0));
     verdict
 }
 
@@ -49,11 +61,11 @@ fn patience_ends_but_for_a_few() {
     let waits = |alone| {
         (0..800u32)
             .filter(|id| {
-                let new = Arrived {
+                let new = Datagram {
                     first: with_id(WORD, *id),
                     ..record(1400)
                 };
-                judge(&new, &Held::Nothing, alone) == Verdict::Begin
+                judge(&new, &Held::Nothing, alone) == Join::Hold
             })
             .count()
     };
@@ -66,50 +78,50 @@ fn patience_ends_but_for_a_few() {
 #[test]
 fn nothing_waits() {
     for held in [Held::Nothing, Held::Other] {
-        assert_eq!(judge(&record(1400), &held, 0), Verdict::Begin);
-        assert_eq!(judge(&record(OVERHEAD + 1), &held, 0), Verdict::Begin);
-        assert_eq!(judge(&record(OVERHEAD), &held, 0), Verdict::Pass);
-        assert_eq!(judge(&record(MAX_LEN), &held, 0), Verdict::Begin);
-        assert_eq!(judge(&record(MAX_LEN + 1), &held, 0), Verdict::Pass);
+        assert_eq!(judge(&record(1400), &held, 0), Join::Hold);
+        assert_eq!(judge(&record(OVERHEAD + 1), &held, 0), Join::Hold);
+        assert_eq!(judge(&record(OVERHEAD), &held, 0), Join::Pass);
+        assert_eq!(judge(&record(MAX_LEN), &held, 0), Join::Hold);
+        assert_eq!(judge(&record(MAX_LEN + 1), &held, 0), Join::Pass);
     }
 }
 
 #[test]
 fn records_of_one_size_join() {
-    assert_eq!(judged(record(900), waiting(900, 1)), Verdict::Join);
-    assert_eq!(judged(record(900), waiting(900, 62)), Verdict::Join);
-    assert_eq!(judged(record(900), waiting(900, 63)), Verdict::Close);
-    assert_eq!(judged(record(900), waiting(900, 64)), Verdict::Begin);
+    assert_eq!(judged(record(900), waiting(900, 1)), Join::Append);
+    assert_eq!(judged(record(900), waiting(900, 62)), Join::Append);
+    assert_eq!(judged(record(900), waiting(900, 63)), Join::Finish);
+    assert_eq!(judged(record(900), waiting(900, 64)), Join::Hold);
 }
 
 #[test]
 fn a_shorter_record_is_the_last() {
-    assert_eq!(judged(record(899), waiting(900, 5)), Verdict::Close);
-    assert_eq!(judged(record(901), waiting(900, 5)), Verdict::Begin);
+    assert_eq!(judged(record(899), waiting(900, 5)), Join::Finish);
+    assert_eq!(judged(record(901), waiting(900, 5)), Join::Hold);
 }
 
 #[test]
 fn room_is_kept() {
-    for (len, expected) in [(900, Verdict::Join), (901, Verdict::Join)] {
+    for (len, expected) in [(900, Join::Append), (901, Join::Append)] {
         let mut full = waiting(len, 5);
         full.room = len;
         assert_eq!(judged(record(len), full), expected);
         full.room = len - 1;
-        assert_eq!(judged(record(len), full), Verdict::Begin);
+        assert_eq!(judged(record(len), full), Join::Hold);
         full.room = 0;
-        assert_eq!(judged(record(len), full), Verdict::Begin);
+        assert_eq!(judged(record(len), full), Join::Hold);
     }
 }
 
 #[test]
 fn only_data_waits() {
     for opcode in (0..32u8).filter(|opcode| *opcode != 9) {
-        let other = Arrived {
+        let other = Datagram {
             first: with_id([opcode << 3, 0, 0, 1], 7),
             ..record(900)
         };
-        assert_eq!(judge(&other, &Held::Nothing, 0), Verdict::Pass, "{opcode}");
-        assert_eq!(judged(other, waiting(900, 3)), Verdict::Pass, "{opcode}");
+        assert_eq!(judge(&other, &Held::Nothing, 0), Join::Pass, "{opcode}");
+        assert_eq!(judged(other, waiting(900, 3)), Join::Pass, "{opcode}");
     }
 }
 
@@ -119,22 +131,22 @@ fn another_flow_begins_anew() {
     key.first[0] |= 1;
     let mut peer = record(900);
     peer.first[3] ^= 1;
-    let mut checksum = record(900);
-    checksum.checksum = 1;
-    for other in [key, peer, checksum] {
-        assert_eq!(judged(other, waiting(900, 3)), Verdict::Begin);
+    let mut summed = record(900);
+    summed.checksum = checksum(1);
+    for other in [key, peer, summed] {
+        assert_eq!(judged(other, waiting(900, 3)), Join::Hold);
     }
     let mut broken = waiting(900, 3);
     broken.continued = false;
-    assert_eq!(judged(record(900), broken), Verdict::Begin);
+    assert_eq!(judged(record(900), broken), Join::Hold);
 }
 
 /// What GRO does with the verdicts, for one flow.
 #[derive(Default)]
 struct Flow {
-    list: Vec<(usize, Arrived<u8>)>,
+    list: Vec<(usize, Datagram)>,
     /// Lists in the order in which they went up.
-    up: Vec<Vec<(usize, Arrived<u8>)>>,
+    up: Vec<Vec<(usize, Datagram)>>,
 }
 
 impl Flow {
@@ -144,10 +156,10 @@ impl Flow {
         }
     }
 
-    fn arrive(&mut self, number: usize, new: Arrived<u8>, continued: bool) {
+    fn arrive(&mut self, number: usize, new: Datagram, continued: bool) {
         let held = match self.list.first() {
             None => Held::Nothing,
-            Some((_, first)) => Held::Waiting(Waiting {
+            Some((_, first)) => Held::List(List {
                 first: *first,
                 count: self.list.len(),
                 room: 65_535 - 28 - self.list.iter().map(|(_, one)| one.len).sum::<usize>(),
@@ -155,16 +167,16 @@ impl Flow {
             }),
         };
         match judge(&new, &held, 0) {
-            Verdict::Pass => {
+            Join::Pass => {
                 self.go_up();
                 self.up.push(vec![(number, new)]);
             }
-            Verdict::Begin => {
+            Join::Hold => {
                 self.go_up();
                 self.list.push((number, new));
             }
-            Verdict::Join => self.list.push((number, new)),
-            Verdict::Close => {
+            Join::Append => self.list.push((number, new)),
+            Join::Finish => {
                 self.list.push((number, new));
                 self.go_up();
             }
@@ -172,7 +184,7 @@ impl Flow {
     }
 }
 
-fn arrivals() -> impl Strategy<Value = (Arrived<u8>, bool)> {
+fn arrivals() -> impl Strategy<Value = (Datagram, bool)> {
     let first = prop_oneof![
         12 => Just(WORD),
         1 => Just([9 << 3, 0, 0, 2]),
@@ -181,14 +193,14 @@ fn arrivals() -> impl Strategy<Value = (Arrived<u8>, bool)> {
         1 => any::<[u8; 4]>(),
     ];
     let len = prop_oneof![12 => Just(1424usize), 2 => 20usize..1500, 1 => 1400usize..5000];
-    let checksum = prop_oneof![20 => Just(0u8), 1 => 0u8..3];
+    let summed = prop_oneof![20 => Just(0u8), 1 => 0u8..3];
     let continued = prop_oneof![20 => Just(true), 1 => Just(false)];
     let id = any::<u32>();
-    (first, id, len, checksum, continued).prop_map(|(first, id, len, checksum, continued)| {
-        let new = Arrived {
+    (first, id, len, summed, continued).prop_map(|(first, id, len, summed, continued)| {
+        let new = Datagram {
             first: with_id(first, id),
             len,
-            checksum,
+            checksum: checksum(summed),
         };
         (new, continued)
     })

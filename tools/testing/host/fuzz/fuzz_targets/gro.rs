@@ -7,12 +7,20 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use ovpn_host::{
+    net::gro::{
+        ChecksumState,
+        Datagram,
+        Held,
+        Join,
+        List,
+        MAX_RECORDS, //
+    },
     transport::gro::*,
     wire::OVERHEAD, //
 };
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
-struct Datagram {
+struct Arrival {
     /// Few different first words, most of them data.
     word: u8,
     len: u16,
@@ -31,62 +39,65 @@ struct Datagram {
 /// The longest list that the stack's own field for its length allows.
 const ROOM: usize = 60_000;
 
-fuzz_target!(|datagrams: Vec<Datagram>| {
-    let mut list: Vec<Arrived<bool>> = Vec::new();
+fuzz_target!(|arrivals: Vec<Arrival>| {
+    let mut list: Vec<Datagram> = Vec::new();
 
-    for datagram in datagrams {
-        if datagram.flushed {
+    for arrival in arrivals {
+        if arrival.flushed {
             list.clear();
         }
-        let new = Arrived {
+        let new = Datagram {
             first: [
-                datagram.word % 4 + 0x47,
+                arrival.word % 4 + 0x47,
                 0,
                 0,
-                datagram.word >> 7,
+                arrival.word >> 7,
                 0,
                 0,
                 0,
-                datagram.id,
+                arrival.id,
             ],
             len: match list.first() {
-                Some(first) if datagram.same => first.len,
-                _ => usize::from(datagram.len % 4200),
+                Some(first) if arrival.same => first.len,
+                _ => usize::from(arrival.len % 4200),
             },
-            checksum: datagram.checksum,
+            checksum: ChecksumState {
+                summed: arrival.checksum.into(),
+                level: 0,
+            },
         };
         let bytes: usize = list.iter().map(|one| one.len).sum();
         let room = ROOM.saturating_sub(bytes);
         let held = match list.first() {
             None => Held::Nothing,
-            Some(first) => Held::Waiting(Waiting {
+            Some(first) => Held::List(List {
                 first: *first,
                 count: list.len(),
                 room,
-                continued: datagram.continued,
+                continued: arrival.continued,
             }),
         };
         let data = new.first[0] >> 3 == 9;
         let unfit = !data || new.len <= OVERHEAD || new.len > MAX_LEN;
-        let in_vain = matches!(held, Held::Nothing) && u32::from(datagram.alone) >= PATIENCE;
-        let verdict = judge(&new, &held, datagram.alone.into());
+        let in_vain = matches!(held, Held::Nothing) && u32::from(arrival.alone) >= PATIENCE;
+        let verdict = judge(&new, &held, arrival.alone.into());
         assert_eq!(
-            verdict == Verdict::Pass,
-            unfit || in_vain && datagram.id % 8 != 0
+            verdict == Join::Pass,
+            unfit || in_vain && arrival.id % 8 != 0
         );
         match verdict {
-            Verdict::Pass => list.clear(),
-            Verdict::Begin => list = vec![new],
-            Verdict::Join | Verdict::Close => {
+            Join::Pass => list.clear(),
+            Join::Hold => list = vec![new],
+            Join::Append | Join::Finish => {
                 let first = list[0];
-                assert!(datagram.continued && new.len <= room);
+                assert!(arrival.continued && new.len <= room);
                 assert!(first.first[..4] == new.first[..4] && first.checksum == new.checksum);
                 list.push(new);
                 let (last, before) = list.split_last().unwrap();
                 assert!(before.iter().all(|one| one.len == first.len));
                 assert!(last.len <= first.len && list.len() <= MAX_RECORDS);
                 let full = new.len < first.len || list.len() == MAX_RECORDS;
-                assert_eq!(verdict == Verdict::Close, full);
+                assert_eq!(verdict == Join::Finish, full);
                 if full {
                     list.clear();
                 }
