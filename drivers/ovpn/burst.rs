@@ -8,40 +8,16 @@
 //!
 //! Sources: RFC 791, 8200, 9293, 768; RFC 3168 and the AccECN draft for the CWR flag.
 
-use crate::checksum::Sum;
+pub use crate::headers::MAX_HEADERS;
+
+use crate::{
+    checksum::Sum,
+    headers::*, //
+};
 use core::ops::Range;
 
-/// Longest headers: IPv6 without extensions, and TCP with all options.
-pub const MAX_HEADERS: usize = IPV6_LEN + 60;
-
-const IPV4_LEN: usize = 20;
-const IPV4_TOTAL_LEN: usize = 2;
-const IPV4_ID: usize = 4;
-const IPV4_FRAGMENT: usize = 6;
-const IPV4_PROTOCOL: usize = 9;
-const IPV4_CHECKSUM: usize = 10;
-const IPV4_ADDRESSES: Range<usize> = 12..20;
-
-const IPV6_LEN: usize = 40;
-const IPV6_PAYLOAD_LEN: usize = 4;
-const IPV6_NEXT: usize = 6;
-const IPV6_ADDRESSES: Range<usize> = 8..40;
-
-const TCP_LEN: usize = 20;
-const TCP_SEQUENCE: usize = 4;
-const TCP_OFFSET: usize = 12;
-const TCP_FLAGS: usize = 13;
-const TCP_CHECKSUM: usize = 16;
-const TCP_FIN: u8 = 0x01;
-const TCP_PSH: u8 = 0x08;
-const TCP_CWR: u8 = 0x80;
-
-const UDP_LEN: usize = 8;
-const UDP_LENGTH: usize = 4;
-const UDP_CHECKSUM: usize = 6;
-
-const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
+const IPV4_ADDRESSES: Range<usize> = IPV4_SOURCE..IPV4_LEN;
+const IPV6_ADDRESSES: Range<usize> = IPV6_SOURCE..IPV6_LEN;
 
 /// What the stack says about a burst beside its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +70,7 @@ impl Burst {
         let (network, transport_at, protocol, addresses) = match head.first()? {
             0x45 => {
                 // Only "don't fragment" may be set.
-                let fragment = u16::from_be_bytes(*bytes(head, IPV4_FRAGMENT)?);
-                if fragment & !0x4000 != 0 {
+                if number(head, IPV4_FRAGMENT)? & !IPV4_DONT_FRAGMENT != 0 {
                     return None;
                 }
                 let protocol = *head.get(IPV4_PROTOCOL)?;
@@ -135,7 +110,7 @@ impl Burst {
             payload_len,
             traits,
             id: match network {
-                Network::V4 => u16::from_be_bytes(*bytes(head, IPV4_ID)?),
+                Network::V4 => number(head, IPV4_ID)?,
                 Network::V6 => 0,
             },
             network_sum: Sum::default(),
@@ -297,15 +272,4 @@ impl Burst {
         }
         flags & !clear
     }
-}
-
-#[inline]
-fn bytes<const N: usize>(head: &[u8], at: usize) -> Option<&[u8; N]> {
-    head.get(at..)?.first_chunk()
-}
-
-#[inline]
-fn put<const N: usize>(to: &mut [u8], at: usize, value: [u8; N]) -> Option<()> {
-    *to.get_mut(at..)?.first_chunk_mut()? = value;
-    Some(())
 }

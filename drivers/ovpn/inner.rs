@@ -7,20 +7,13 @@ use core::net::{
     Ipv6Addr, //
 };
 
-use crate::wire::KEEPALIVE;
+use crate::{
+    headers::*,
+    wire::KEEPALIVE, //
+};
 
 /// Octets of a payload that [`classify`] and [`ip`] look at: the longer of the two IP headers.
-pub const MAX_HEAD: usize = IPV6_HEADER_LEN;
-
-/// Octets of the shortest IPv4 header, and places of the addresses in it (RFC 791).
-const IPV4_HEADER_LEN: usize = 20;
-const IPV4_SOURCE: usize = 12;
-const IPV4_DESTINATION: usize = 16;
-
-/// Octets of the IPv6 header, and places of the addresses in it (RFC 8200).
-const IPV6_HEADER_LEN: usize = 40;
-const IPV6_SOURCE: usize = 8;
-const IPV6_DESTINATION: usize = 24;
+pub const MAX_HEAD: usize = IPV6_LEN;
 
 /// The addresses of an IP packet.
 ///
@@ -87,8 +80,8 @@ pub fn classify(len: usize, head: &[u8]) -> Payload {
 #[inline]
 pub const fn header_len(first: u8) -> Option<usize> {
     match first >> 4 {
-        4 => Some(IPV4_HEADER_LEN),
-        6 => Some(IPV6_HEADER_LEN),
+        4 => Some(IPV4_LEN),
+        6 => Some(IPV6_LEN),
         _ => None,
     }
 }
@@ -100,20 +93,14 @@ pub const fn header_len(first: u8) -> Option<usize> {
 #[inline]
 pub fn ip(head: &[u8]) -> Option<Inner> {
     match head.first()? >> 4 {
-        4 if head.len() >= IPV4_HEADER_LEN => Some(Inner::V4 {
-            source: field::<4>(head, IPV4_SOURCE)?.into(),
-            destination: field::<4>(head, IPV4_DESTINATION)?.into(),
+        4 if head.len() >= IPV4_LEN => Some(Inner::V4 {
+            source: (*bytes::<4>(head, IPV4_SOURCE)?).into(),
+            destination: (*bytes::<4>(head, IPV4_DESTINATION)?).into(),
         }),
-        6 if head.len() >= IPV6_HEADER_LEN => Some(Inner::V6 {
-            source: field::<16>(head, IPV6_SOURCE)?.into(),
-            destination: field::<16>(head, IPV6_DESTINATION)?.into(),
+        6 if head.len() >= IPV6_LEN => Some(Inner::V6 {
+            source: (*bytes::<16>(head, IPV6_SOURCE)?).into(),
+            destination: (*bytes::<16>(head, IPV6_DESTINATION)?).into(),
         }),
         _ => None,
     }
-}
-
-/// Returns the `N` octets of `head` from `at` on.
-#[inline]
-fn field<const N: usize>(head: &[u8], at: usize) -> Option<[u8; N]> {
-    head.get(at..)?.first_chunk().copied()
 }

@@ -14,7 +14,7 @@
 //! | [`crypto`] | keys, packet ids, the replay window |
 //! | [`transport`] | the sockets that records travel through |
 //! | [`netlink`] | what the daemon asks for and is told |
-//! | [`wire`], [`inner`] | the formats of a record and of what is inside |
+//! | [`wire`], [`inner`], `headers` | the formats of a record and of what is inside |
 //! | [`burst`], [`merge`], [`checksum`] | the packets that a GSO packet stands for, and back |
 //! | [`stats`] | counters, and why packets are dropped |
 
@@ -24,6 +24,7 @@ pub mod burst;
 pub mod checksum;
 pub mod crypto;
 pub mod device;
+mod headers;
 pub mod inner;
 pub mod merge;
 pub mod netlink;

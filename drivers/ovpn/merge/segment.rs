@@ -2,35 +2,12 @@
 
 //! A TCP segment that may become part of a larger packet.
 
-use crate::checksum::Sum;
+pub use crate::headers::MAX_HEADERS;
 
-/// Longest headers that are put together: IPv6 without extensions, and TCP with all options.
-pub const MAX_HEADERS: usize = IPV6_LEN + TCP_MAX_LEN;
-
-pub(super) const IPV4_LEN: usize = 20;
-pub(super) const IPV4_TOTAL_LEN: usize = 2;
-pub(super) const IPV4_ID: usize = 4;
-const IPV4_FRAGMENT: usize = 6;
-const IPV4_PROTOCOL: usize = 9;
-pub(super) const IPV4_CHECKSUM: usize = 10;
-const IPV4_SOURCE: usize = 12;
-const IPV4_DONT_FRAGMENT: u16 = 0x4000;
-
-const IPV6_LEN: usize = 40;
-pub(super) const IPV6_PAYLOAD_LEN: usize = 4;
-const IPV6_NEXT: usize = 6;
-const IPV6_SOURCE: usize = 8;
-
-const TCP_MIN_LEN: usize = 20;
-const TCP_MAX_LEN: usize = 60;
-pub(super) const TCP_SEQUENCE: usize = 4;
-const TCP_OFFSET: usize = 12;
-pub(super) const TCP_FLAGS: usize = 13;
-pub(super) const TCP_CHECKSUM: usize = 16;
-pub(super) const FLAG_PSH: u8 = 0x08;
-const FLAG_ACK: u8 = 0x10;
-
-const PROTOCOL_TCP: u8 = 6;
+use crate::{
+    checksum::Sum,
+    headers::*, //
+};
 
 /// What differs between the versions of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,11 +59,10 @@ impl Segment {
         if protocol != PROTOCOL_TCP {
             return None;
         }
-        let tcp: &[u8; TCP_MIN_LEN] = head.get(transport_at..)?.first_chunk()?;
+        let tcp: &[u8; TCP_LEN] = head.get(transport_at..)?.first_chunk()?;
         let transport_len = usize::from(tcp[TCP_OFFSET] >> 4) * 4;
         let flags = tcp[TCP_FLAGS];
-        if transport_len < TCP_MIN_LEN || flags & !FLAG_PSH != FLAG_ACK || tcp[TCP_OFFSET] & 1 != 0
-        {
+        if transport_len < TCP_LEN || flags & !TCP_PSH != TCP_ACK || tcp[TCP_OFFSET] & 1 != 0 {
             return None;
         }
         let headers_len = transport_at.checked_add(transport_len)?;
@@ -154,10 +130,4 @@ pub(super) fn pseudo(len: usize) -> Sum {
     // CAST: A packet's length.
     let [a, b, c, d] = (len as u32).to_be_bytes();
     Sum::default().plus(&[a, b, c, d, 0, PROTOCOL_TCP, 0, 0])
-}
-
-/// The 16-bit number at `at`.
-#[inline]
-fn number(head: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(*head.get(at..)?.first_chunk()?))
 }

@@ -5,19 +5,12 @@
 use super::segment::{
     pseudo,
     Network,
-    Segment,
-    FLAG_PSH,
-    IPV4_CHECKSUM,
-    IPV4_ID,
-    IPV4_LEN,
-    IPV4_TOTAL_LEN,
-    IPV6_PAYLOAD_LEN,
-    MAX_HEADERS,
-    TCP_CHECKSUM,
-    TCP_FLAGS,
-    TCP_SEQUENCE, //
+    Segment, //
 };
-use crate::checksum::Sum;
+use crate::{
+    checksum::Sum,
+    headers::*, //
+};
 
 /// Most octets of a packet that is put together, headers included: what an IPv4 header can tell.
 const MAX_LEN: usize = 65_535;
@@ -45,7 +38,7 @@ fn mask(segment: &Segment) -> Option<[u8; MAX_HEADERS]> {
     }
     let tcp = mask.get_mut(segment.transport_at..)?;
     put(tcp, TCP_SEQUENCE, [0; 4])?;
-    put(tcp, TCP_FLAGS, [!FLAG_PSH])?;
+    put(tcp, TCP_FLAGS, [!TCP_PSH])?;
     put(tcp, TCP_CHECKSUM, [0; 2])?;
     Some(mask)
 }
@@ -89,7 +82,7 @@ impl Train {
             count: 1,
             // CAST: A packet's length.
             next: first.sequence.wrapping_add(first.payload_len as u32),
-            closed: first.flags & FLAG_PSH != 0,
+            closed: first.flags & TCP_PSH != 0,
         })
     }
 
@@ -173,7 +166,7 @@ impl Train {
         self.payload_len = self.payload_len.saturating_add(segment.payload_len);
         // CAST: A packet's length.
         self.next = self.next.wrapping_add(segment.payload_len as u32);
-        let pushed = segment.flags & FLAG_PSH;
+        let pushed = segment.flags & TCP_PSH;
         if let Some(flags) = self
             .headers
             .get_mut(self.transport_at.wrapping_add(TCP_FLAGS))
@@ -251,10 +244,4 @@ impl Whole {
 #[inline]
 fn eight(octets: &[u8]) -> u64 {
     u64::from_ne_bytes(*octets.first_chunk().unwrap_or(&[0; 8]))
-}
-
-#[inline]
-fn put<const N: usize>(to: &mut [u8], at: usize, value: [u8; N]) -> Option<()> {
-    *to.get_mut(at..)?.first_chunk_mut()? = value;
-    Some(())
 }

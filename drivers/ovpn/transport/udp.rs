@@ -9,6 +9,7 @@ pub use way::Way;
 use super::gro as rule;
 use crate::{
     device::Tunnel,
+    headers::UDP_LEN,
     peer::{
         endpoint::Endpoint,
         Peer, //
@@ -63,8 +64,6 @@ use kernel_ext::{
     sync::rcu::RcuBorrow,
     uapi, //
 };
-
-const UDP_HEADER_LEN: usize = 8;
 
 /// What we keep per socket.
 pub struct Carrier {
@@ -143,7 +142,7 @@ impl Encap for Carrier {
             drop_received(dev, skb, DropCause::RxNoPeer, bh);
             return Verdict::Consumed;
         };
-        if skb.pull(UDP_HEADER_LEN) {
+        if skb.pull(UDP_LEN) {
             rx::receive(dev, peer, header, skb, seen, guard, bh);
         } else {
             drop_received(dev, skb, DropCause::RxShort, bh);
@@ -186,10 +185,10 @@ impl Encap for Carrier {
 /// What kind of datagram this is, by the first bytes behind the UDP header.
 #[inline]
 fn classify(skb: &mut SkBuff) -> Option<Datagram> {
-    if !skb.make_linear(UDP_HEADER_LEN + OPCODE_LEN) {
+    if !skb.make_linear(UDP_LEN + OPCODE_LEN) {
         return None;
     }
-    let first = skb.head().get(UDP_HEADER_LEN..)?.first_chunk()?;
+    let first = skb.head().get(UDP_LEN..)?.first_chunk()?;
     Some(Datagram::classify(*first))
 }
 

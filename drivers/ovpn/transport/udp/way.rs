@@ -5,6 +5,11 @@
 use super::Socket;
 use crate::{
     device::Tunnel,
+    headers::{
+        IPV4_LEN,
+        IPV6_LEN,
+        UDP_LEN, //
+    },
     peer::{
         endpoint::Endpoint,
         path::Path,
@@ -30,10 +35,6 @@ use kernel_ext::{
         udp_tunnel::SendParams, //
     },
 };
-
-const UDP_HEADER_LEN: usize = 8;
-const IPV4_HEADER_LEN: u32 = 20;
-const IPV6_HEADER_LEN: u32 = 40;
 
 /// How records get to a peer, as of now: good for the packets of one burst.
 #[derive(Clone)]
@@ -102,12 +103,12 @@ impl<'a> Way<'a> {
     /// sending socket would end there: TCP would fill the queue until it overflows.
     #[inline]
     pub fn takes_aggregates(&self, record_len: usize) -> bool {
-        // CAST: At most a page.
-        let len = UDP_HEADER_LEN.saturating_add(record_len) as u32;
+        let len = UDP_LEN.saturating_add(record_len);
+        // CAST: At most a page, and headers.
         self.params.has_checksums()
             && match &self.route {
-                Route::V4(route, _) => route.segments_udp(len.saturating_add(IPV4_HEADER_LEN)),
-                Route::V6(route, _) => route.segments_udp(len.saturating_add(IPV6_HEADER_LEN)),
+                Route::V4(route, _) => route.segments_udp(len.saturating_add(IPV4_LEN) as u32),
+                Route::V6(route, _) => route.segments_udp(len.saturating_add(IPV6_LEN) as u32),
             }
     }
 

@@ -18,6 +18,9 @@ pub mod burst;
 #[path = "../../../../drivers/ovpn/checksum.rs"]
 pub mod checksum;
 
+#[path = "../../../../drivers/ovpn/headers.rs"]
+mod headers;
+
 #[path = "../../../../drivers/ovpn/inner.rs"]
 pub mod inner;
 
