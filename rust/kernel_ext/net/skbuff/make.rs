@@ -21,18 +21,23 @@ impl SkBuff {
     #[inline]
     pub(crate) fn with_room(headroom: usize, tailroom: usize) -> Result<Self> {
         let size = headroom.checked_add(tailroom).ok_or(EMSGSIZE)?;
+        let skb = Self::allocate(size, bindings::OVPN_GFP_ATOMIC)?;
+        // SAFETY: New, with `size` bytes of tail room. CAST: at most `size`.
+        unsafe { bindings::skb_reserve(skb.as_ptr(), headroom as i32) };
+        Ok(skb)
+    }
+
+    /// A new, empty packet with `size` bytes of tail room.
+    #[inline]
+    fn allocate(size: usize, flags: bindings::gfp_t) -> Result<Self> {
         let size = u32::try_from(size).map_err(|_| EMSGSIZE)?;
         // SAFETY: No requirements.
-        let skb =
-            unsafe { bindings::__alloc_skb(size, bindings::OVPN_GFP_ATOMIC, 0, NUMA_NO_NODE) };
+        let skb = unsafe { bindings::__alloc_skb(size, flags, 0, NUMA_NO_NODE) };
         if skb.is_null() {
             return Err(ENOMEM);
         }
-        // SAFETY: `skb` is new, and has `size` bytes of tail room. CAST: at most `size`.
-        unsafe {
-            bindings::skb_reserve(skb, headroom as i32);
-            Ok(Self::from_raw(skb))
-        }
+        // SAFETY: New, hence ours.
+        Ok(unsafe { Self::from_raw(skb) })
     }
 
     /// A new packet with `data` in it and `headroom` bytes free in front. Context as for
@@ -77,19 +82,13 @@ impl SkBuff {
     ///
     /// `msg` must be good for a write of `len` bytes.
     pub(crate) unsafe fn from_user(msg: *mut bindings::msghdr, len: usize) -> Result<Self> {
-        let size = u32::try_from(len).map_err(|_| EMSGSIZE)?;
-        // SAFETY: No requirements.
-        let skb =
-            unsafe { bindings::__alloc_skb(size, bindings::OVPN_GFP_KERNEL, 0, NUMA_NO_NODE) };
-        if skb.is_null() {
-            return Err(ENOMEM);
-        }
-        // SAFETY: New and ours, with `size` bytes of tail room; the caller's promise.
+        let skb = Self::allocate(len, bindings::OVPN_GFP_KERNEL)?;
+        // SAFETY: New, with `len` bytes of tail room; the caller's promise. CAST: the packet could be
+        // allocated.
         unsafe {
-            let skb = Self::from_raw(skb);
-            let data = bindings::skb_put(skb.as_ptr(), size);
+            let data = bindings::skb_put(skb.as_ptr(), len as u32);
             to_result(bindings::memcpy_from_msg(data, msg, len))?;
-            Ok(skb)
         }
+        Ok(skb)
     }
 }

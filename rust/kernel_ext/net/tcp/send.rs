@@ -95,7 +95,7 @@ impl<S: Stream> TcpSocket<S> {
         if !self.unsent.is_empty() {
             return self.wait(skb, reserved);
         }
-        if self.broken.load(Relaxed) || !self.is_attached() {
+        if !self.is_open() {
             return Err(skb);
         }
         match self.pass(skb.as_ptr(), 0, more, owned) {
@@ -109,6 +109,12 @@ impl<S: Stream> TcpSocket<S> {
         Ok(())
     }
 
+    /// Whether messages can still be sent.
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.is_attached() && !self.broken.load(Relaxed)
+    }
+
     /// Whether a message of user space may wait.
     pub(super) fn has_room(&self) -> bool {
         self.unsent.len() < limit().saturating_add(RESERVED)
@@ -116,10 +122,7 @@ impl<S: Stream> TcpSocket<S> {
 
     /// Lets a message wait for its turn.
     fn wait(&self, skb: SkBuff, reserved: usize) -> Result<(), SkBuff> {
-        if self.unsent.len() >= limit().saturating_add(reserved)
-            || self.broken.load(Relaxed)
-            || !self.is_attached()
-        {
+        if self.unsent.len() >= limit().saturating_add(reserved) || !self.is_open() {
             return Err(skb);
         }
         self.unsent.push(skb);
@@ -137,7 +140,7 @@ impl<S: Stream> TcpSocket<S> {
             return;
         }
         let had_room = self.has_room();
-        while self.is_attached() && !self.broken.load(Relaxed) {
+        while self.is_open() {
             // SAFETY: Only who has the socket takes messages out.
             let first = unsafe { self.unsent.first() };
             if first.is_null() {
