@@ -128,17 +128,8 @@ def upstream(context: Context) -> Tally:
     """Upstream's selftests, as they are. They measure time: nothing may run beside them."""
     if context.module == "built" and "build" in context.failed:
         return _one_failure("upstream's selftests could not run, there is no module")
-    done = process.run(
-        ["tools/testing/selftests/ovpn/vm/run", "--upstream", "--module", context.module]
-        + ["--timeout", str(UPSTREAM_SECONDS), "--", "/ovpn/vm/upstream", *context.only],
-        UPSTREAM_SECONDS * 2,
-        PROJECT,
-    )
-    result = ktap.count(done.output)
-    if done.code in VM_TROUBLE:
-        result.fail(VM_TROUBLE[done.code])
-        return result
-    return _with_code(result, done, "upstream's selftests")
+    options = ["--upstream", "--module", context.module, "--timeout", str(UPSTREAM_SECONDS)]
+    return _in_vm(options, ["/ovpn/vm/upstream", *context.only], UPSTREAM_SECONDS * 2, "upstream's selftests")
 
 
 def debug_vm(context: Context) -> Tally:
@@ -164,17 +155,19 @@ def _suite(context: Context, tests: Path, only: list[str], kernel: str = "stock"
         result.fail("the tests in the VM could not run, there is no module", len(limits))
         return result
     timeout = sum(limits.values()) + VM_SPARE_SECONDS
-    done = process.run(
-        ["tools/testing/selftests/ovpn/vm/run", "--kernel", kernel, "--timeout", str(timeout)]
-        + ["--", "/ovpn/vm/suite", tests.name, *only],
-        timeout * SLOWEST_KERNEL,
-        PROJECT,
-    )
+    options = ["--kernel", kernel, "--timeout", str(timeout)]
+    command = ["/ovpn/vm/suite", tests.name, *only]
+    return _in_vm(options, command, timeout * SLOWEST_KERNEL, "the tests in the VM")
+
+
+def _in_vm(options: list[str], command: list[str], seconds: float, what: str) -> Tally:
+    """What a command counts in one boot."""
+    done = process.run([f"{SELFTESTS}/vm/run", *options, "--", *command], seconds, PROJECT)
     result = ktap.count(done.output)
     if done.code in VM_TROUBLE:
         result.fail(VM_TROUBLE[done.code])
         return result
-    return _with_code(result, done, "the tests in the VM")
+    return _with_code(result, done, what)
 
 
 def bench(context: Context) -> Tally:

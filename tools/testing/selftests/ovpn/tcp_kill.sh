@@ -44,28 +44,30 @@ client_ended() {
 }
 
 client_restarts() {
+	comes_back kill -USR1 "$(cat "$WORK/client.job")"
+}
+
+# comes_back CMD..: after that the client is there once more, by itself.
+comes_back() {
 	local before
 	before=$(openvpn_log_count client "$COMPLETED")
-	kill -USR1 "$(cat "$WORK/client.job")"
+	"$@"
 	openvpn_wait_log client 60 "$COMPLETED" $((before + 1))
 }
 
-# The client finds out by itself, and comes back.
 server_killed() {
-	local before
-	before=$(openvpn_log_count client "$COMPLETED")
+	comes_back new_server "$1"
+}
+
+new_server() {
 	openvpn_stop server KILL
 	clear_link "$NS_SERVER"
 	openvpn_forget server
 	server_starts "$1"
-	openvpn_wait_log client 60 "$COMPLETED" $((before + 1))
 }
 
 server_restarts() {
-	local before
-	before=$(openvpn_log_count client "$COMPLETED")
-	kill -HUP "$(cat "$WORK/server.job")"
-	openvpn_wait_log client 60 "$COMPLETED" $((before + 1))
+	comes_back kill -HUP "$(cat "$WORK/server.job")"
 }
 
 works() {
