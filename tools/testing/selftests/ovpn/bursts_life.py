@@ -76,12 +76,7 @@ def key_swapped() -> None:
 
     def once(made: Pair, flood: Flood, number: int) -> None:
         before = drops(made)
-        for end, peer, seeds in (
-            (made.right, RIGHT_PEER, (51 + number, 50 + number)),
-            (made.left, LEFT_PEER, (50 + number, 51 + number)),
-        ):
-            end.key_new(peer, "AES-128-GCM", seeds, (number + 1) % 8, ov.Slot.SECONDARY)
-            end.family.key_swap(end.index, peer)
+        made.exchange_keys(number)
         flood.some()
         ktap.equal("drops", drops(made) - before, 0)
 

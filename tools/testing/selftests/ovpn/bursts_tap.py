@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import flow
 import ktap
 from ground import Ground
+from inner import checksum
 from namespace import load_module, run
 from pair import Pair, Setting, pair, switch
 
@@ -70,10 +71,7 @@ class Tap:
 
 def ones(data: bytes) -> int:
     """The sum of the Internet checksum."""
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total
+    return checksum(data) ^ 0xFFFF
 
 
 def ip(protocol: int, payload: bytes) -> bytes:

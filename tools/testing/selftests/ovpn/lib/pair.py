@@ -87,6 +87,15 @@ class Pair:
         self.left.close()
         self.right.close()
 
+    def exchange_keys(self, number: int) -> None:
+        """Gives both ends the key of that number, under the key id after it, and uses it."""
+        for end, peer, seeds in (
+            (self.right, RIGHT_PEER, (51 + number, 50 + number)),
+            (self.left, LEFT_PEER, (50 + number, 51 + number)),
+        ):
+            end.key_new(peer, "AES-128-GCM", seeds, (number + 1) % 8, ov.Slot.SECONDARY)
+            end.family.key_swap(end.index, peer)
+
     @contextlib.contextmanager
     def passing(self) -> Iterator[Passed]:
         """Counts what passes from left to right meanwhile."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from craft import PING, Seal, ipv4, ipv6
+from craft import PING, ipv4, ipv6
 from endpoint import direction, udp_socket
 from ground import ELSEWHERE4
 from probe import Answer, probes
 from probe_traffic import Watch, ground
+from sealer import Seal
 
 GOOD = ipv4("10.9.0.1", "10.9.0.2", b"crafted!")
 OTHER = "10.9.0.66"
@@ -72,5 +73,4 @@ def crafted() -> Iterator[Answer]:
             yield f"{mode}/and-again", watch.during(lambda: made.deliver(largest))
             after = seal.record(GOOD, 1, 1)
             yield f"{mode}/id-1-after-it", watch.during(lambda: made.deliver(after))
-            seal.close()
             made.close()
