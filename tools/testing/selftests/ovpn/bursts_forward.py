@@ -38,8 +38,8 @@ class Origin:
         self.space.ip("route", "add", "default", "via", "10.8.0.1")
         left.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
         # Of a burst to a neighbour that is not known yet some would be lost.
-        self.space.run("ping", "-q", "-c", "1", "-W", "10", "10.8.0.1")
-        left.run("ping", "-q", "-c", "1", "-W", "10", RIGHT4)
+        self.space.meets("10.8.0.1")
+        left.meets(RIGHT4)
         # Cut where they start, put together where they are forwarded.
         switch(self.space, "vout", "tx-udp-segmentation", False)
         switch(left, "vin", "gro", True)

@@ -16,7 +16,7 @@ ELSEWHERE4 = "192.0.2.11"
 
 
 class Ground:
-    """The left and the right namespace."""
+    """The left and the right namespace, which can reach each other."""
 
     def __init__(self) -> None:
         self.left = Namespace("ovpn-left")
@@ -32,6 +32,9 @@ class Ground:
                 extra = ("nodad",) if ":" in address else ()
                 space.ip("address", "add", address, "dev", name, *extra)
             space.ip("link", "set", name, "up")
+        # Else what a test sends first may be lost before it comes to the other end.
+        for address in (RIGHT4, RIGHT6):
+            self.left.meets(address)
 
     def close(self) -> None:
         """Deletes both."""

@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 
 CLONE_NEWNET = 0x40000000
@@ -39,6 +40,21 @@ class Namespace:
     def run(self, *command: str, stdin: str | None = None) -> str:
         """A command in the namespace, which must succeed."""
         return run("ip", "netns", "exec", self.name, *command, stdin=stdin)
+
+    def meets(self, address: str) -> None:
+        """Waits until this address answers, so its neighbour is known as well.
+
+        A new link takes its time to be up, and ping gives up when a neighbour is
+        not found in it.
+        """
+        end = time.monotonic() + 30
+        while True:
+            try:
+                self.run("ping", "-q", "-c", "1", "-w", "2", address)
+                return
+            except RuntimeError:
+                if time.monotonic() > end:
+                    raise
 
     @contextlib.contextmanager
     def nft(self, rules: str) -> Iterator[None]:

@@ -26,8 +26,14 @@ netns_up() {
 	ip link add veth-server netns "$NS_SERVER" type veth peer name veth-client netns "$NS_CLIENT"
 	netns_address "$NS_SERVER" veth-server "$NET_SERVER4" "$NET_SERVER6"
 	netns_address "$NS_CLIENT" veth-client "$NET_CLIENT4" "$NET_CLIENT6"
-	in_server ping -q -c 1 -W 5 "$NET_CLIENT4" >/dev/null
-	in_server ping -q -c 1 -W 5 "$NET_CLIENT6" >/dev/null
+	netns_meet "$NET_CLIENT4"
+	netns_meet "$NET_CLIENT6"
+}
+
+# netns_meet ADDRESS: waits until the server's side gets an answer from it. A new
+# link takes its time to be up, and ping gives up when a neighbour is not found in it.
+netns_meet() {
+	retry 30 in_server ping -q -c 1 -w 2 "$1" >/dev/null || fail "$1 does not answer"
 }
 
 # netns_address NAMESPACE LINK IPV4 IPV6

@@ -33,7 +33,7 @@ class Relay:
         self.far.ip("-6", "route", "add", "default", "via", NEAR6)
         # Of a burst to a neighbour that is not known yet some would be lost.
         for address in (LEFT4, LEFT6):
-            self.far.run("ping", "-q", "-c", "1", "-w", "20", address)
+            self.far.meets(address)
 
     def direct(self) -> None:
         """What is for the far end goes there without a tunnel."""

@@ -83,7 +83,7 @@ class Stage:
         self.gate = Gate(ground.left, "va", TRANSPORT[over][1])
         # The neighbour must be known, or the first ones would wait for it elsewhere.
         if there != "::":
-            ground.left.run("ping", "-q", "-c", "1", "-w", "20", there.replace("%vb", "%va"))
+            ground.left.meets(there.replace("%vb", "%va"))
         self._before = self.counters()
         # Whether all segments of a long packet have one IPv4 id; a tap is not told.
         self.same_ids = False
