@@ -97,7 +97,7 @@ def both_ways() -> None:
     for cipher in ("AES-128-GCM", CHACHA):
         with pair(GROUND, Setting(cipher, segmentation=False)) as made:
             with arriving(GROUND.right) as seen, arriving(GROUND.left, "va") as back:
-                flow.both_ways(made, 2 * flow.MIB)
+                flow.both_ways(made, 2 * flow.FLOW)
             ktap.note(f"{cipher}: {seen}, {back}")
             seen.must_be_together()
             back.must_be_together()

@@ -177,7 +177,7 @@ def inner_forwarded() -> None:
                 RELAY.tunnelled(made.left.name)
                 for inner in (4, 6):
                     with arriving(GROUND.right) as seen:
-                        tcp_to(GROUND.left, RELAY.far, FAR[inner], MIB)
+                        tcp_to(GROUND.left, RELAY.far, FAR[inner])
                     ktap.note(f"{cipher}, IPv{inner}: {seen}")
                     seen.must_be_together()
     RELAY.direct()

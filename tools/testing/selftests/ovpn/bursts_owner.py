@@ -93,7 +93,7 @@ def limited(setting: Setting) -> None:
         GROUND.left.run("sysctl", "-qw", "net.ipv4.tcp_wmem=4096 16777216 16777216")
         slow("20mbit")
         before = queue()[1]
-        charged, queued = transfer(made, 6 * flow.MIB)
+        charged, queued = transfer(made, 6 * flow.FLOW)
         ktap.note(f"{setting}: {charged} bytes charged, {queued} queued at most")
         ktap.equal("drops of the queue", queue()[1] - before, 0)
         if charged > CHARGED or queued > QUEUED:

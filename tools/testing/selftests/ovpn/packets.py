@@ -23,12 +23,12 @@ from endpoint import Endpoint, cipher_of, close_all, direction, peer_attrs, udp_
 from flow import SO_SNDBUFFORCE
 from ground import Ground
 from namespace import load_module, run
+from pace import fewer
 from pair import TRANSPORT, switch
 from stream import connection
 
 PROGRAM = "/ovpn/bin/packet-fuzz"
-SLOWER = int(os.environ.get("OVPN_SLOWER", "1"))
-DATAGRAMS = int(os.environ.get("DATAGRAMS", str(60_000 // SLOWER)))
+DATAGRAMS = int(os.environ.get("DATAGRAMS", str(fewer(60_000))))
 SEED = int(os.environ.get("SEED", "1"))
 PEERS = 4
 CIPHERS = ("AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "CHACHA20-POLY1305")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 import ktap
+from pace import patience
 
 
 class Flood:
@@ -31,7 +32,7 @@ class Flood:
 
     def some(self) -> None:
         """Lets some bursts pass."""
-        seen, end = self.bursts, time.monotonic() + 10
+        seen, end = self.bursts, time.monotonic() + patience(10)
         while self.bursts < seen + 3:
             if time.monotonic() > end:
                 ktap.fail("no bursts get sent")
@@ -40,4 +41,4 @@ class Flood:
     def close(self) -> None:
         """Ends it."""
         self._ended.set()
-        self._thread.join(10)
+        self._thread.join(patience(10))

@@ -10,14 +10,17 @@ import threading
 
 import ktap
 from namespace import Namespace
+from pace import fewer, patience
 from pair import INNER_LEFT, INNER_RIGHT, Pair
 
 PORT = 5001
 UDP_SEGMENT = 103
 SO_RCVBUFFORCE = 33
 SO_SNDBUFFORCE = 32
-TIMEOUT = 60
+TIMEOUT = patience(60)
 MIB = 1 << 20
+# A flow that is long enough to be sent in bursts.
+FLOW = fewer(MIB)
 
 
 def listener(space: Namespace, address: str) -> socket.socket:
@@ -68,12 +71,12 @@ class Sink:
         return self._hash.hexdigest()
 
 
-def tcp(pair: Pair, inner: int = 4, total: int = MIB) -> None:
+def tcp(pair: Pair, inner: int = 4, total: int = FLOW) -> None:
     """TCP through a tunnel, from left to right."""
     tcp_to(pair.left.space, pair.right.space, INNER_RIGHT[inner], total)
 
 
-def tcp_to(sender: Namespace, receiver: Namespace, address: str, total: int = MIB) -> None:
+def tcp_to(sender: Namespace, receiver: Namespace, address: str, total: int = FLOW) -> None:
     """Random bytes in a TCP connection must arrive as they were."""
     sink = Sink(receiver, address)
     with sender.inside():
@@ -147,7 +150,7 @@ class Datagrams:
 def udp_socket(address: str, port: int = 0) -> socket.socket:
     """A UDP socket on an address, with a time limit."""
     made = socket.socket(family_of(address), socket.SOCK_DGRAM)
-    made.settimeout(10)
+    made.settimeout(patience(10))
     made.bind((address, port))
     return made
 
