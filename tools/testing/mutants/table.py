@@ -130,10 +130,18 @@ MUTANTS = (
     ),
     Mutant(
         "key-slots-swapped",
+        "drivers/ovpn/tx.rs",
+        "let Some(key) = peer.keys.get(Slot::Primary, guard) else {",
+        "let Some(key) = peer.keys.get(Slot::Secondary, guard) else {",
+        "vm records.py",
+    ),
+    Mutant(
+        "key-slot-wrong-after-a-swap",
         "drivers/ovpn/crypto/slots.rs",
-        "if self.second_is_primary.load(Relaxed) == (slot == Slot::Primary) {",
-        "if self.second_is_primary.load(Relaxed) != (slot == Slot::Primary) {",
-        "vm records.py netlink_key.py",
+        "drop(self.cell(slot).replace(key));",
+        """let [first, second] = &self.cells;
+        drop((if slot == Slot::Primary { first } else { second }).replace(key));""",
+        "vm netlink_key.py",
     ),
     Mutant(
         "key-swap-forgotten",
