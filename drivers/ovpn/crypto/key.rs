@@ -89,12 +89,13 @@ impl Cipher {
     }
 }
 
-/// What the daemon gives for one direction. Borrowed from its request, never copied elsewhere.
+/// What the daemon gives for one direction. Borrowed from its request, so that no copy is left on a
+/// stack.
 pub struct KeyMaterial<'a> {
     /// Key of the cipher.
     pub cipher_key: &'a [u8],
     /// The constant part of the nonce.
-    pub nonce_tail: [u8; wire::NONCE_TAIL_LEN],
+    pub nonce_tail: &'a [u8; wire::NONCE_TAIL_LEN],
 }
 
 /// A direction's cipher and the constant part of its nonce.
@@ -104,11 +105,12 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    fn new(cipher: Cipher, material: &KeyMaterial<'_>) -> Result<Self> {
-        Ok(Self {
+    /// Made in place: what is moved leaves a copy behind that nobody wipes.
+    fn new<'a>(cipher: Cipher, material: &'a KeyMaterial<'a>) -> impl Init<Self, Error> + 'a {
+        try_init!(Self {
             aead: SyncAead::new(cipher.crypto_name(), material.cipher_key, TAG_LEN)?,
-            tail: NonceTail::new(material.nonce_tail),
-        })
+            tail: NonceTail::new(*material.nonce_tail),
+        }? Error)
     }
 }
 
@@ -187,8 +189,8 @@ impl Key {
         decrypt: &'a KeyMaterial<'a>,
     ) -> impl PinInit<Self, Error> + 'a {
         try_pin_init!(Self {
-            encrypt: Direction::new(cipher, encrypt)?,
-            decrypt: Direction::new(cipher, decrypt)?,
+            encrypt <- Direction::new(cipher, encrypt),
+            decrypt <- Direction::new(cipher, decrypt),
             id,
             cipher,
             last_id: Atomic::new(0),

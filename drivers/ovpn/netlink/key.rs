@@ -56,7 +56,7 @@ fn material<'a>(attr: &'a Attr, extack: ExtAck<'_>) -> Result<KeyMaterial<'a>> {
     let tail = attrs.require(OVPN_A_KEYDIR_NONCE_TAIL, extack)?;
     Ok(KeyMaterial {
         cipher_key: key.data(),
-        nonce_tail: *tail.data().first_chunk().ok_or(EINVAL)?,
+        nonce_tail: tail.data().first_chunk().ok_or(EINVAL)?,
     })
 }
 
