@@ -10,7 +10,7 @@ project_files() {
 
 # The roots of the module's crates, see Kbuild; rustfmt finds the rest by itself.
 # cargo's own tools know those of its packages.
-PACKAGES=(tools/testing/host tools/testing/host/fuzz tools/testing/packet-fuzz)
+PACKAGES=(tools/testing/host tools/testing/host/fuzz tools/testing/packet-fuzz tools/testing/netlink-fuzz)
 CRATE_ROOTS=(rust/bindings/ovpn_bindings.rs rust/kernel_ext/kernel_ext.rs drivers/ovpn/ovpn.rs)
 
 shell_files() {

@@ -34,6 +34,8 @@ check_host_clippy() {
 	(cd tools/testing/host && CARGO_TARGET_DIR=$out/host cargo clippy --quiet --locked --all-targets -- -D warnings) &&
 		(cd tools/testing/host/fuzz &&
 			CARGO_TARGET_DIR=$out/fuzz-targets cargo clippy --quiet --locked --release -- -D warnings) &&
-		(cd tools/testing/packet-fuzz &&
-			CARGO_TARGET_DIR=$out/packet-fuzz cargo clippy --quiet --locked --release -- -D warnings)
+		for program in packet-fuzz netlink-fuzz; do
+			(cd "tools/testing/$program" &&
+				CARGO_TARGET_DIR=$out/$program cargo clippy --quiet --locked --release -- -D warnings) || return 1
+		done
 }

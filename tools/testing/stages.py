@@ -23,7 +23,7 @@ PYTHON_TESTS = ("tools/testing/tests", "tools/testing/selftests/ovpn/vm/tests", 
 
 MINUTE = 60
 # What tests in the VM call, each a package of cargo.
-PROGRAMS = ("packet-fuzz",)
+PROGRAMS = ("packet-fuzz", "netlink-fuzz")
 
 # Of each fuzz target, if FUZZ_SECONDS does not say.
 FUZZ_SECONDS = 10

@@ -13,7 +13,7 @@ from options import Options
 
 SKIP = ("__pycache__", ".git")
 # What tests call in the guest and cargo builds, if it has.
-PROGRAMS = ("packet-fuzz",)
+PROGRAMS = ("packet-fuzz", "netlink-fuzz")
 
 
 def initramfs(opts: Options, kernel: Kernel, target: Path) -> None:
