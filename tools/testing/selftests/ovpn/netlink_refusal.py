@@ -141,6 +141,25 @@ def vpn_addresses() -> None:
     end.close()
 
 
+@ktap.case("a link of another namespace is not there")
+def foreign_namespace() -> None:
+    """By its number, which is that of nothing where it is asked for."""
+    end = server()
+    end.peer_new(1, REMOTE, vpn("10.0.0.1"))
+    other = Namespace("ovpn-foreign")
+    with other.inside():
+        asking = ov.Family()
+    ktap.refused(errno.ENODEV, lambda: asking.peer_get(end.index, 1))
+    ktap.refused(errno.ENODEV, lambda: asking.peer_dump(end.index))
+    ktap.refused(errno.ENODEV, lambda: asking.peer_del(end.index, 1))
+    attrs = peer_attrs(2, REMOTE, end.socket, vpn("10.0.0.2"))
+    ktap.refused(errno.ENODEV, lambda: asking.peer(ov.Cmd.PEER_NEW, end.index, *attrs))
+    asking.close()
+    other.delete()
+    ktap.equal("peers", len(end.family.peer_dump(end.index)), 1)
+    end.close()
+
+
 @ktap.case("without CAP_NET_ADMIN every request is refused")
 def no_permission() -> None:
     """A child of this process gives its rights away."""

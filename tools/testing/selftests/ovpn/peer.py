@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -83,6 +84,9 @@ def floating() -> None:
         peer = made.right.get(1)
         place = (ov.address(peer[ov.Peer.REMOTE_IPV4]), ov.port(peer[ov.Peer.REMOTE_PORT]))
         ktap.equal("new remote as read", place, elsewhere.getsockname())
+        made.dropped("the same record from where it was", record)
+        remote = made.right.get(1)[ov.Peer.REMOTE_IPV4]
+        ktap.equal("remote after a record that came twice", ov.address(remote), "192.0.2.11")
         made.target.sendto(b"answer", made.source.getsockname())
         ktap.equal("answer", header(elsewhere.recv(65535))[:3], (DATA_V2, 0, 2))
         elsewhere.close()
@@ -111,6 +115,30 @@ def keepalives() -> None:
     made.nothing_arrives()
     ktap.equal("drops counted", made.right.counter("rx_dropped"), 0)
     heard = made.right.family.notification(8)
+    ktap.equal("notification", heard.command, ov.Cmd.PEER_DEL_NTF)
+    ktap.equal("reason", nl.number(heard.peer[ov.Peer.DEL_REASON]), ov.Reason.EXPIRED)
+    made.close()
+
+
+@ktap.case("records that are forged or came before keep nobody alive")
+def rubbish_is_no_life() -> None:
+    """They come all the time; the peer expires all the same."""
+    made = GROUND.tunnel()
+    made.right.family.listen()
+    attrs = [nl.u32(ov.Peer.ID, 1), keepalive(60, 3)]
+    made.right.family.peer(ov.Cmd.PEER_SET, made.right.index, *attrs)
+    record = made.record(b"alive")
+    made.deliver(record)
+    made.arrives(b"alive")
+    heard = None
+    end = time.monotonic() + 15
+    while heard is None and time.monotonic() < end:
+        made.deliver(record)
+        made.deliver(flipped(record, 30))
+        with contextlib.suppress(TimeoutError):
+            heard = made.right.family.notification(0.3)
+    if heard is None:
+        ktap.fail("the peer lives on")
     ktap.equal("notification", heard.command, ov.Cmd.PEER_DEL_NTF)
     ktap.equal("reason", nl.number(heard.peer[ov.Peer.DEL_REASON]), ov.Reason.EXPIRED)
     made.close()
