@@ -85,10 +85,20 @@ struct ovpn_skb_gso {
 	bool plain;
 };
 
+/**
+ * struct ovpn_skb_checksum - a checksum that is yet to be completed
+ * @start: offset of what it covers, which goes to the end of the packet
+ * @field: offset of the checksum itself from there on
+ */
+struct ovpn_skb_checksum {
+	u16 start;
+	u16 field;
+};
+
 const void *ovpn_helper_skb_bytes(const struct sk_buff *skb, unsigned int offset, unsigned int len);
 unsigned int ovpn_helper_skb_pagelen(const struct sk_buff *skb);
 void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso);
-int ovpn_helper_skb_complete_checksum(struct sk_buff *skb);
+bool ovpn_helper_skb_checksum_left(const struct sk_buff *skb, struct ovpn_skb_checksum *left);
 bool ovpn_helper_skb_has_room(struct sk_buff *skb, const struct page_frag *frag);
 void *ovpn_helper_page_frag_room(struct page_frag *frag, unsigned int len);
 void ovpn_helper_skb_append_frag(struct sk_buff *skb, struct page_frag *frag, unsigned int len);
@@ -176,6 +186,8 @@ struct ovpn_sg_record {
 	u32 tag_len;
 };
 
+void ovpn_helper_sg_in_place(struct scatterlist *sg, const void *record, unsigned int len,
+			     unsigned int aad, unsigned int tag);
 void ovpn_helper_sg_record(struct scatterlist *sg, const struct ovpn_sg_record *record);
 void ovpn_helper_sg_set_buf(struct scatterlist *sg, const void *buf, unsigned int len);
 

@@ -89,9 +89,11 @@ void ovpn_helper_skb_gso(const struct sk_buff *skb, struct ovpn_skb_gso *gso)
 		     skb_checksum_start_offset(skb) == skb_transport_offset(skb);
 }
 
-int ovpn_helper_skb_complete_checksum(struct sk_buff *skb)
+bool ovpn_helper_skb_checksum_left(const struct sk_buff *skb, struct ovpn_skb_checksum *left)
 {
-	return skb->ip_summed == CHECKSUM_PARTIAL ? skb_checksum_help(skb) : 0;
+	left->start = skb_checksum_start_offset(skb);
+	left->field = skb->csum_offset;
+	return skb->ip_summed == CHECKSUM_PARTIAL;
 }
 
 /* Whether the packet can take what @frag has room for. */

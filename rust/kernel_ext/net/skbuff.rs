@@ -7,6 +7,7 @@
 //! C header: [`include/linux/skbuff.h`](srctree/include/linux/skbuff.h)
 
 mod aggregate;
+mod checksum;
 mod flow;
 mod gso;
 mod landing;
@@ -20,6 +21,7 @@ mod records;
 mod segments;
 #[cfg(CONFIG_KUNIT = "y")]
 mod tests;
+mod writable;
 
 pub use aggregate::{
     Added,
@@ -41,6 +43,7 @@ pub use records::{
     Record,
     Records, //
 };
+pub(crate) use writable::Writable;
 
 use core::{
     mem::ManuallyDrop,
@@ -222,31 +225,6 @@ impl SkBuff {
     #[inline]
     pub fn protocol(&self) -> u16 {
         u16::from_be(self.headers().protocol)
-    }
-
-    /// Makes the whole packet writable. In how many pieces it is then.
-    #[inline]
-    pub(crate) fn make_writable(&mut self) -> Result<usize> {
-        // SAFETY: By the type invariant.
-        if self.head_len() == self.len() && !unsafe { bindings::skb_cloned(self.as_ptr()) } {
-            return Ok(1);
-        }
-        // Reassembled packets may be in more pieces than a scatterlist has.
-        // SAFETY: By the type invariant.
-        if unsafe { bindings::skb_has_frag_list(self.as_ptr()) } && !self.make_linear(self.len()) {
-            return Err(ENOMEM);
-        }
-        let mut trailer = ptr::null_mut();
-        // SAFETY: By the type invariant; the caller has unshared the packet.
-        let pieces = unsafe { bindings::skb_cow_data(self.as_ptr(), 0, &mut trailer) };
-        usize::try_from(pieces).map_err(|_| ENOMEM)
-    }
-
-    /// Completes the checksum in software, if that was left to the device.
-    #[inline]
-    pub fn complete_checksum(&mut self) -> Result {
-        // SAFETY: By the type invariant.
-        to_result(unsafe { bindings::skb_complete_checksum(self.as_ptr()) })
     }
 
     /// Copies bytes from `from` on to all of `to`. Whether the packet has that many.

@@ -7,7 +7,8 @@ use super::Layout;
 use crate::net::skbuff::{
     Record,
     RecordRoom,
-    SkBuff, //
+    SkBuff,
+    Writable, //
 };
 use core::ptr;
 use kernel::prelude::*;
@@ -17,6 +18,10 @@ use ovpn_bindings as bindings;
 const MAX_PIECES: usize = bindings::OVPN_MAX_SKB_FRAGS as usize;
 
 /// Where the text of a record is written to: behind room for associated data, one piece.
+///
+/// # Invariants
+///
+/// As [`Pieces`].
 pub(super) struct Target([bindings::scatterlist; 2]);
 
 impl Target {
@@ -37,13 +42,17 @@ impl Target {
             text_len: room.len() as u32,
             tag_len: 0,
         };
-        // SAFETY: There are two entries, and the bytes are in the room.
+        // SAFETY: There are two entries, by the type invariant of a list; the bytes are in the room.
         unsafe { bindings::sg_record(list, &parts) };
         list
     }
 }
 
 /// A scatterlist for any packet: associated data, the pieces of the packet, the tag.
+///
+/// # Invariants
+///
+/// All zeros, or a list of some entries without a chain.
 pub(super) struct Pieces([bindings::scatterlist; MAX_PIECES + 2]);
 
 // CAST (in this file): A packet's length.
@@ -66,10 +75,14 @@ impl Pieces {
     /// `layout.text_at()` bytes are linear, the caller has seen to that.
     #[inline]
     pub(super) fn map_packet(&mut self, skb: &mut SkBuff, layout: Layout) -> Result {
-        let pieces = skb.make_writable()?;
-        if pieces > MAX_PIECES {
-            return Err(EMSGSIZE);
-        }
+        let pieces = match skb.make_writable()? {
+            Writable::Whole(record) => {
+                self.list_in_place((record.as_mut_ptr(), record.len()), layout);
+                return Ok(());
+            }
+            Writable::Pieces(pieces) if pieces > MAX_PIECES => return Err(EMSGSIZE),
+            Writable::Pieces(pieces) => pieces,
+        };
         let list = self.start(pieces.wrapping_add(2));
         let text = skb.len().wrapping_sub(layout.text_at());
         // SAFETY: There are two more entries than pieces. The bytes are in the packet.
@@ -119,11 +132,23 @@ impl Pieces {
     /// Lists a record that is in one piece, to be changed in place.
     #[inline]
     pub(super) fn map_record(&mut self, record: &mut RecordRoom<'_>, layout: Layout) {
-        let text_len = record.len().wrapping_sub(layout.text_at());
-        let data = record.as_mut_ptr();
-        let tag = data.wrapping_add(layout.aad);
-        let text = data.wrapping_add(layout.text_at());
-        self.list(data, text, text_len, tag, layout);
+        self.list_in_place((record.as_mut_ptr(), record.len()), layout);
+    }
+
+    /// Lists a record of so many bytes from there on, as long as its associated data and its tag at
+    /// least.
+    #[inline]
+    fn list_in_place(&mut self, (record, len): (*mut u8, usize), layout: Layout) {
+        // SAFETY: There are three entries, by the type invariant of a list.
+        unsafe {
+            bindings::sg_in_place(
+                self.as_mut_ptr(),
+                record.cast(),
+                len as u32,
+                layout.aad as u32,
+                layout.tag as u32,
+            );
+        }
     }
 
     /// Lists a record whose parts are in one piece each.
@@ -144,7 +169,7 @@ impl Pieces {
             text_len: text_len as u32,
             tag_len: layout.tag as u32,
         };
-        // SAFETY: There are three entries.
+        // SAFETY: There are three entries, by the type invariant of a list.
         unsafe { bindings::sg_record(self.as_mut_ptr(), &parts) };
     }
 }

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -14,10 +16,12 @@ import family as ov
 import ktap
 from endpoint import close_all
 from ground import Ground
+from inner import UDP, checksum
 from namespace import load_module
-from wiretap import DATA_V1, DATA_V2, IP_UDP, OVERHEAD, flipped, header
+from wiretap import DATA_V1, DATA_V2, INNER_PORT, IP_UDP, OVERHEAD, flipped, header
 
 WINDOW = 2048
+ETH_P_IP = 0x0800
 
 load_module()
 GROUND = Ground()
@@ -34,6 +38,28 @@ def wire_format() -> None:
         ktap.equal("length", len(record), OVERHEAD + IP_UDP + len(payload))
         made.deliver(record)
         made.arrives(payload)
+    made.close()
+
+
+@ktap.case("in a record a datagram has its checksum, whatever its length, and never 0")
+def checksums() -> None:
+    """Its socket leaves that to the interface."""
+    made = GROUND.tunnel()
+    ends = socket.inet_aton("10.9.0.1") + socket.inet_aton("10.9.0.2")
+    with GROUND.right.inside(), socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM) as tap:
+        tap.bind(("tun-right", ETH_P_IP))
+        tap.settimeout(5)
+        ports = struct.pack(">HH", made.source.getsockname()[1], INNER_PORT)
+        last = checksum(ends + struct.pack(">HH", UDP, 10) + ports + struct.pack(">H", 10))
+        payloads = [bytes(range(1, length + 1)) for length in (*range(33), 63, 64, 65, 255)]
+        for payload in (*payloads, struct.pack(">H", last)):
+            made.deliver(made.record(payload))
+            made.arrives(payload)
+            packet = tap.recv(65535)
+            ktap.equal("payload", packet[IP_UDP:], payload)
+            length = struct.pack(">HH", UDP, len(packet) - 20)
+            ktap.equal(f"sum of {len(payload)} bytes", checksum(ends + length + packet[20:]), 0)
+        ktap.equal("a checksum that would be 0", packet[26:28], b"\xff\xff")
     made.close()
 
 
