@@ -4,9 +4,9 @@
  *
  *   flow KIND FROM TO ADDRESS PORT FLOWS WARMUP AMOUNT SIZE LABEL
  *
- * KIND is tcp, udp or spread. TCP moves WARMUP and then AMOUNT bytes in all, in blocks of
+ * KIND is tcp, udp, turns or spread. TCP moves WARMUP and then AMOUNT bytes in all, in blocks of
  * 128 KiB; UDP that many packets of SIZE bytes. With the kind spread the packets go
- * to many addresses, see spread.c. Both ends are children of one
+ * to many addresses, see spread.c; with turns each is answered, see turns.c. Both ends are children of one
  * process, so that "all has arrived" costs the network under test nothing.
  */
 #include <arpa/inet.h>
@@ -36,6 +36,7 @@ struct kind {
 static const struct kind kinds[] = {
 	{ "tcp", tcp_listen, tcp_receive, tcp_send },
 	{ "udp", udp_listen, udp_receive, udp_send },
+	{ "turns", udp_listen, turns_receive, turns_send },
 	{ "spread", udp_listen, udp_receive, spread_send },
 };
 

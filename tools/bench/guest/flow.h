@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#define PACKET_MAX 9000
 #define BLOCK_SIZE (128 * 1024)
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -45,9 +46,12 @@ void wait_for(const struct flow *f, enum phase phase);
 void tcp_listen(struct flow *f);
 void tcp_receive(struct flow *f, unsigned int index);
 void tcp_send(struct flow *f, unsigned int index);
+extern int udp_listener;
 void udp_listen(struct flow *f);
 void udp_receive(struct flow *f, unsigned int index);
 void udp_send(struct flow *f, unsigned int index);
+void turns_receive(struct flow *f, unsigned int index);
+void turns_send(struct flow *f, unsigned int index);
 void spread_send(struct flow *f, unsigned int index);
 
 #endif

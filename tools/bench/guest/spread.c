@@ -12,7 +12,6 @@
 
 #include "flow.h"
 
-#define PACKET_MAX 9000
 /* A prime: neighbours in time are none in the tables. */
 #define STEP 7919
 

@@ -9,10 +9,9 @@
 
 #include "flow.h"
 
-#define PACKET_MAX 9000
 #define BUFFER (256 * 1024 * 1024)
 
-static int listener;
+int udp_listener;
 
 void udp_listen(struct flow *f)
 {
@@ -22,10 +21,10 @@ void udp_listen(struct flow *f)
 		fprintf(stderr, "flow: UDP has one flow and packets up to %u bytes\n", PACKET_MAX);
 		_exit(2);
 	}
-	listener = new_socket(f, SOCK_DGRAM);
-	if (setsockopt(listener, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+	udp_listener = new_socket(f, SOCK_DGRAM);
+	if (setsockopt(udp_listener, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		die("a large receive buffer");
-	if (bind(listener, (void *)&f->peer, f->peer_length))
+	if (bind(udp_listener, (void *)&f->peer, f->peer_length))
 		die("binding");
 }
 
@@ -40,9 +39,9 @@ static void receive_packets(int fd, uint64_t packets)
 
 void udp_receive(struct flow *f, unsigned int index)
 {
-	receive_packets(listener, f->warmup);
+	receive_packets(udp_listener, f->warmup);
 	say_done(f);
-	receive_packets(listener, f->amount);
+	receive_packets(udp_listener, f->amount);
 	say_done(f);
 }
 

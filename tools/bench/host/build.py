@@ -12,7 +12,7 @@ import paths
 from paths import lab
 
 COMMON = ("-O3", "-Wall", "-Wextra", "-Wno-unused-parameter", "-D_GNU_SOURCE")
-PROGRAMS = {"flow": ("flow.c", "tcp.c", "udp.c", "spread.c"), "peers": ("peers.c", "message.c"), "put": ("put.c",)}
+PROGRAMS = {"flow": ("flow.c", "tcp.c", "udp.c", "turns.c", "spread.c"), "peers": ("peers.c", "message.c"), "put": ("put.c",)}
 
 
 @dataclass(frozen=True)

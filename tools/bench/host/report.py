@@ -73,17 +73,21 @@ def flows(summary: Summary) -> list[tuple[str, ...]]:
 
 def packets(summary: Summary) -> list[tuple[str, ...]]:
     """UDP, in instructions per packet."""
-    rows = []
-    for size in suite.UDP_SIZES:
-        for figure in ("tx", "rx"):
-            label = f"udp-{size}"
-            ours, c = summary.value("ours", label, figure), summary.value("c", label, figure)
-            bare = summary.value("none", f"veth-{label}", figure)
-            rows.append((
-                f"{size} bytes, {figure.upper()}", _or_why(summary, ours, "ours", label, 0),
-                _or_why(summary, c, "c", label, 0), _ratio(ours, c), bare.shown(0) if bare else "-", _spread(ours, c),
-            ))
-    return rows
+    rows = [
+        _packet_row(summary, f"{size} bytes, {figure.upper()}", f"udp-{size}", figure)
+        for size in suite.UDP_SIZES
+        for figure in ("tx", "rx")
+    ]
+    return [*rows, _packet_row(summary, f"{suite.TURNS.size} bytes and the answer", suite.TURNS.label, "total")]
+
+
+def _packet_row(summary: Summary, title: str, label: str, figure: str) -> tuple[str, ...]:
+    ours, c = summary.value("ours", label, figure), summary.value("c", label, figure)
+    bare = summary.value("none", f"veth-{label}", figure)
+    return (
+        title, _or_why(summary, ours, "ours", label, 0), _or_why(summary, c, "c", label, 0), _ratio(ours, c),
+        bare.shown(0) if bare else "-", _spread(ours, c),
+    )
 
 
 def systems(summary: Summary) -> list[tuple[str, ...]]:

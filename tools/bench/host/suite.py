@@ -24,6 +24,8 @@ GUARD = [AES]
 # Packets, not bytes.
 UDP = replace(AES, kind="udp", amount=8000, warmup=2000)
 UDP_SIZES = (36, 484, 1380)
+# As a ping has them.
+TURNS = replace(UDP, kind="turns", label="turns", size=64, amount=2000, warmup=500)
 
 
 def _udp(base: Scenario, prefix: str) -> list[Scenario]:
@@ -35,6 +37,7 @@ DRIVER = [
     replace(AES, label="flows-8", flows=8),
     replace(AES, label="flows-64", flows=64),
     *_udp(UDP, ""),
+    TURNS,
     replace(AES, label="ipv6", family=6),
     replace(AES_SEGMENTED, label="ipv6-seg", family=6),
     replace(AES, label="tcp", transport="tcp"),
@@ -51,6 +54,7 @@ SYSTEMS = [
     Scenario("openvpn", "openvpn", warmup=8 * MIB, amount=8 * MIB),
     Scenario("openvpn-chacha", "openvpn", cipher="CHACHA20-POLY1305", warmup=8 * MIB, amount=8 * MIB),
     *_udp(replace(UDP, system="veth"), "veth-"),
+    replace(TURNS, system="veth", label="veth-turns"),
 ]
 
 PEERS = (1, 1000, 10000, 100000)
