@@ -183,4 +183,25 @@ MUTANTS = (
         "reclaim::<T>(work.cast());",
         "debug kunit.sh",
     ),
+    Mutant(
+        "peer-gone-untold",
+        "drivers/ovpn/peer/table.rs",
+        "        notify::deleted(dev, peer, reason);\n",
+        "        if reason != DeleteReason::Teardown {\n            notify::deleted(dev, peer, reason);\n        }\n",
+        "vm netlink_fuzz.py",
+    ),
+    Mutant(
+        "peer-changed-by-halves",
+        "drivers/ovpn/netlink/peer.rs",
+        "if let Some(keepalive) = settings.keepalive {",
+        "if let Some(keepalive) = settings.keepalive.filter(|_| settings.tx_id.is_none()) {",
+        "vm netlink_fuzz.py",
+    ),
+    Mutant(
+        "nonce-tail-not-wiped",
+        "drivers/ovpn/crypto/key.rs",
+        "        wipe(self.tail.bytes_mut());\n",
+        "        wipe(&mut []);\n",
+        "vm key_wipe.py",
+    ),
 )
