@@ -15,10 +15,11 @@ ACCEL = {
 }
 
 # What the kernel is told: console and init are ours, an oops ends the VM (and
-# -no-reboot ends QEMU), an emulated CPU on a busy machine is no soft lockup.
+# -no-reboot ends QEMU), an emulated CPU on a busy machine is no soft lockup, and a
+# timer that ticks late there is no broken one, for want of which it would not boot.
 CMDLINE = (
     "console=ttyS0 rdinit=/ovpn/vm/init panic=-1 oops=panic loglevel=7 "
-    "mitigations=off net.ifnames=0 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+    "mitigations=off net.ifnames=0 no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 )
 
 
