@@ -80,6 +80,12 @@ impl Segment {
         })
     }
 
+    /// Whether it is in an IPv4 packet; else it is in an IPv6 one.
+    #[inline]
+    pub fn is_v4(&self) -> bool {
+        matches!(self.network, Network::V4 { .. })
+    }
+
     /// Octets of all headers.
     #[inline]
     pub fn headers_len(&self) -> usize {

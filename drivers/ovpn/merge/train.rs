@@ -12,7 +12,8 @@ use crate::{
     headers::*, //
 };
 
-/// Most octets of a packet that is put together, headers included: what an IPv4 header can tell.
+/// Most octets of a packet that is put together, headers included, whatever else is allowed: what
+/// an IPv4 header can tell.
 const MAX_LEN: usize = 65_535;
 
 /// Whether the IPv4 ids of a train's packets are one and the same, or go up by one.
@@ -56,6 +57,8 @@ pub struct Train {
     /// Octets of payload in each segment but the last.
     piece: usize,
     payload_len: usize,
+    /// Most octets of the packet, headers included.
+    limit: usize,
     count: usize,
     /// The sequence number of the next segment.
     next: u32,
@@ -63,9 +66,10 @@ pub struct Train {
 }
 
 impl Train {
-    /// A train of one segment, whose packet begins with `head`.
+    /// A train of one segment, whose packet begins with `head`. With others it does not become longer
+    /// than `limit` octets, headers included.
     #[inline]
-    pub fn new(first: &Segment, head: &[u8]) -> Option<Self> {
+    pub fn new(first: &Segment, head: &[u8], limit: usize) -> Option<Self> {
         let mut headers = [0; MAX_HEADERS];
         headers
             .get_mut(..first.headers_len)?
@@ -79,6 +83,7 @@ impl Train {
             ids: Ids::Unknown,
             piece: first.payload_len,
             payload_len: first.payload_len,
+            limit: limit.min(MAX_LEN),
             count: 1,
             // CAST: A packet's length.
             next: first.sequence.wrapping_add(first.payload_len as u32),
@@ -109,7 +114,7 @@ impl Train {
             && segment.headers_len == self.headers_len
             && segment.sequence == self.next
             && segment.payload_len <= self.piece
-            && len <= MAX_LEN
+            && len <= self.limit
             && self.ids_with(segment).is_some()
             && self.same_but_for_place(head)
     }

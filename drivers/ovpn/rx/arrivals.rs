@@ -114,7 +114,12 @@ impl<'a> Arrivals<'a> {
                 }
             }
         }
-        let train = Train::new(segment, landed.head());
+        let limit = if segment.is_v4() {
+            self.dev.merged_limit4()
+        } else {
+            self.dev.merged_limit6()
+        };
+        let train = Train::new(segment, landed.head(), limit);
         self.begin(landed, train)
     }
 

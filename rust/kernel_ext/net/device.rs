@@ -136,6 +136,23 @@ impl<T: Driver> Device<T> {
         on & features.0 == features.0
     }
 
+    /// Most bytes of an IPv4 packet, headers included, that received ones are made
+    /// (`ip link set DEV gro_ipv4_max_size`, which counts one more). Any context.
+    #[inline]
+    pub fn merged_limit4(&self) -> usize {
+        // SAFETY: The device is valid. Changed under RTNL, in one piece.
+        let size = unsafe { ptr::addr_of!((*self.as_ptr()).gro_ipv4_max_size).read_volatile() };
+        (size as usize).saturating_sub(1)
+    }
+
+    /// The same of an IPv6 packet (`ip link set DEV gro_max_size`).
+    #[inline]
+    pub fn merged_limit6(&self) -> usize {
+        // SAFETY: As in `merged_limit4`.
+        let size = unsafe { ptr::addr_of!((*self.as_ptr()).gro_max_size).read_volatile() };
+        (size as usize).saturating_sub(1)
+    }
+
     /// Switches the carrier on or off. RTNL, or any context once registered.
     pub fn set_carrier(&self, on: bool) {
         // SAFETY: The device is valid.

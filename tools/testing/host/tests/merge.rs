@@ -127,7 +127,7 @@ fn payload_sum(payload: &[u8]) -> Sum {
 }
 
 /// What the driver does: packets in, packets out; how many each was.
-fn merge(packets: &[Vec<u8>]) -> Vec<(Vec<u8>, usize, Option<Whole>)> {
+fn merge(packets: &[Vec<u8>], limit: usize) -> Vec<(Vec<u8>, usize, Option<Whole>)> {
     let mut out = Vec::new();
     let mut current: Option<(Train, Vec<u8>)> = None;
     let close = |current: &mut Option<(Train, Vec<u8>)>, out: &mut Vec<_>| {
@@ -158,7 +158,7 @@ fn merge(packets: &[Vec<u8>]) -> Vec<(Vec<u8>, usize, Option<Whole>)> {
             }
             _ => {
                 close(&mut current, &mut out);
-                let train = Train::new(&segment, packet).unwrap();
+                let train = Train::new(&segment, packet, limit).unwrap();
                 current = Some((train, packet.clone()));
             }
         }
@@ -195,7 +195,7 @@ fn counts(specs: &[Spec]) -> Vec<usize> {
 }
 
 fn check(packets: &[Vec<u8>]) -> Vec<usize> {
-    let merged = merge(packets);
+    let merged = merge(packets, usize::MAX);
     let again: Vec<_> = merged
         .iter()
         .flat_map(|(octets, _, whole)| match whole {
@@ -223,6 +223,25 @@ fn segments_in_order_become_one() {
                 ..first.clone()
             };
             assert_eq!(counts(&run(first, 40)), [40]);
+        }
+    }
+}
+
+#[test]
+fn no_packet_is_longer_than_the_limit() {
+    for first in [Spec::PLAIN, Spec::v6()] {
+        let packets: Vec<_> = run(first, 40).iter().map(Spec::packet).collect();
+        let (one, two) = (
+            packets[0].len(),
+            merge(&packets[..2], usize::MAX)[0].0.len(),
+        );
+        for limit in (0..3 * one).chain([usize::MAX]) {
+            let merged = merge(&packets, limit);
+            assert_eq!(merged[0].1 > 1, limit >= two);
+            for (octets, count, _) in merged {
+                // A packet that came longer than that stays as it is.
+                assert!(count == 1 || octets.len() <= limit);
+            }
         }
     }
 }
@@ -383,7 +402,7 @@ fn no_more_than_a_packet_can_be() {
 fn the_checksum_is_begun() {
     for first in [Spec::PLAIN, Spec::v6()] {
         let packets: Vec<_> = run(first.clone(), 3).iter().map(Spec::packet).collect();
-        let (octets, _, _) = merge(&packets).remove(0);
+        let (octets, _, _) = merge(&packets, usize::MAX).remove(0);
         let at = first.network_len();
         let addresses = if first.v6 { 8..40 } else { 12..20 };
         let len = (octets.len() - at) as u32;

@@ -63,6 +63,19 @@ def last_shorter() -> None:
             end.passes(packets, 1, 1)
 
 
+@ktap.case("no packet becomes longer than the interface allows")
+def interface_limit() -> None:
+    """It says so for each IP version."""
+    with stage(GROUND) as end:
+        for ip, name in ((Ip(), "gro_ipv4_max_size"), (SIX, "gro_max_size")):
+            packets = stream(COUNT, SIZE, Tcp(), ip)
+            headers = len(packets[0]) - SIZE
+            for most in (0, headers + 4 * SIZE, headers + 4 * SIZE + 1, 300, 65_536):
+                GROUND.right.ip("link", "set", "tun-right", name, str(most))
+                each = max((most - 1 - headers) // SIZE, 1)
+                end.passes(packets, 1, -(-COUNT // each))
+
+
 @ktap.case("a push in the middle ends a packet")
 def push() -> None:
     """The flag stays where it was."""

@@ -170,7 +170,7 @@ fuzz_target!(|stream: Stream| {
                 if let Some((train, packets)) = train.take() {
                     check(train, &packets);
                 }
-                train = Train::new(&segment, head).map(|train| (train, vec![packet]));
+                train = Train::new(&segment, head, usize::MAX).map(|train| (train, vec![packet]));
             }
         }
     }
