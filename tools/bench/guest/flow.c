@@ -4,10 +4,10 @@
  *
  *   flow KIND FROM TO ADDRESS PORT FLOWS WARMUP AMOUNT SIZE LABEL
  *
- * KIND is tcp, udp, turns or spread. TCP moves WARMUP and then AMOUNT bytes in all, in blocks of
- * 128 KiB; UDP that many packets of SIZE bytes. With the kind spread the packets go
- * to many addresses, see spread.c; with turns each is answered, see turns.c. Both ends are children of one
- * process, so that "all has arrived" costs the network under test nothing.
+ * KIND is tcp, udp, turns or spread. TCP moves WARMUP and then AMOUNT bytes in all, in
+ * blocks of 128 KiB; UDP that many packets of SIZE bytes. With the kind turns each packet is
+ * answered, see turns.c, with spread they go to many addresses, see spread.c. Both ends are
+ * children of one process, so that "all has arrived" costs the network under test nothing.
  */
 #include <arpa/inet.h>
 #include <errno.h>
