@@ -16,7 +16,8 @@ import ktap
 
 FAILSLAB = Path("/sys/kernel/debug/failslab")
 FAIL_PAGE = Path("/sys/kernel/debug/fail_page_alloc")
-MODULE = Path("/sys/module/ovpn")
+SYMBOLS = Path("/proc/kallsyms")
+PAGE = 4096
 MOST = 500
 
 
@@ -24,17 +25,23 @@ def prepare() -> None:
     """Sets the filter to the text of the loaded module."""
     if not FAILSLAB.exists():
         ktap.fail("this kernel cannot inject faults (FAILSLAB), run it on the debug kernel")
-    start = int((MODULE / "sections/.text").read_text(), 16)
-    size = int((MODULE / "coresize").read_text())
+    start, end = _text()
     for faults in (FAILSLAB, FAIL_PAGE):
         _set(faults, "probability", 0)
         _set(faults, "times", -1)
         _set(faults, "verbose", 1)
         _set(faults, "stacktrace-depth", 32)
         _set(faults, "require-start", start)
-        _set(faults, "require-end", start + size)
+        _set(faults, "require-end", end)
         _set(faults, "ignore-gfp-wait", 0)
     _set(FAIL_PAGE, "min-order", 0)
+
+
+def _text() -> tuple[int, int]:
+    """Where the loaded module's functions are. In the next page others' may be."""
+    lines = (line.split() for line in SYMBOLS.read_text().splitlines() if line.endswith("[ovpn]"))
+    found = [int(address, 16) for address, kind, *_ in lines if kind in "tT"]
+    return min(found), (max(found) // PAGE + 1) * PAGE
 
 
 def _set(faults: Path, name: str, value: int) -> None:
@@ -63,6 +70,27 @@ def each(action: Callable[[], object], undo: Callable[[], object]) -> int:
         if not hit:
             return number - 1
     ktap.fail(f"more than {MOST} allocations")
+
+
+def each_below(faults: Path, step: int, action: Callable[[], object], undo: Callable[[], object]) -> int:
+    """As `each`, for allocations in softirqs, which belong to no process: lets the driver have nothing,
+    then `step` bytes (pages, where pages are asked for) more each time, and fails the first allocation
+    that wants more, until none does. How many times one failed."""
+    for number in range(MOST):
+        _set(faults, "space", number * step)
+        _set(faults, "times", 1)
+        _set(faults, "probability", 100)
+        try:
+            action()
+        finally:
+            _set(faults, "probability", 0)
+            left = int((faults / "times").read_text())
+            _set(faults, "times", -1)
+            _set(faults, "space", 0)
+        undo()
+        if left:
+            return number
+    ktap.fail(f"more than {MOST * step} bytes were asked for")
 
 
 def _with_fault(number: int, action: Callable[[], object]) -> bool:
