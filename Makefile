@@ -29,7 +29,7 @@ KMAKE = $(RUN) flock $(BUILD)/.lock env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRID
 	$(if $(LLVM),LLVM=$(LLVM)) $(if $(KRUSTFLAGS),KRUSTFLAGS=$(KRUSTFLAGS)) $(if $(KCFLAGS),KCFLAGS=$(KCFLAGS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup modules demo bench bench-quick bench-peers bench-profile test test-host test-fuzz fuzz-packets test-vm test-upstream test-mutants test-debug check format install uninstall \
+.PHONY: help setup modules demo bench bench-quick bench-peers bench-profile test test-host test-fuzz fuzz-packets test-vm test-upstream test-mutants test-debug soak check format install uninstall \
 	rust-analyzer rustdoc shell clean
 
 help: ## this list
@@ -81,6 +81,12 @@ test-mutants: $(setup) ## the driver broken on purpose, which the tests must not
 test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (half an hour once)
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
 	@$(RUN) tools/testing/run programs debug-build debug-vm $(addprefix --only ,$(TESTS))
+
+soak: $(setup) ## half an hour of lifetimes under fire on the debug kernel (SECONDS=1800, SEED=N)
+	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug)
+	@$(RUN) tools/testing/run debug-build
+	@$(RUN) $(VM) --kernel debug --timeout $(or $(SECONDS),1800) --env SECONDS=$(or $(SECONDS),1800) --env SEED=$(or $(SEED),0) -- \
+		/ovpn/vm/suite soak.list
 
 bench: modules ## everything measured, and the report in Documentation/benchmarks (under an hour)
 	@$(BENCH) --driver $(or $(DRIVER),$(BUILD)/ovpn.ko) full $(ARGS)

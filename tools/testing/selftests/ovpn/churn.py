@@ -3,7 +3,7 @@
 """Lifetimes under fire: links, peers, keys, sockets and namespaces come and go at
 random while traffic, rubbish and attempts to unload the module go on.
 
-SECONDS says how long (60), SEED with which dice. The debug kernel sees what breaks.
+SECONDS says how long (180), SEED with which dice. The debug kernel sees what breaks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from churner import FIRST_PORT, LINKS, Churner
 from endpoint import Endpoint
 from namespace import Namespace, load_module, run
 
-SECONDS = float(os.environ.get("SECONDS", "60"))
+SECONDS = float(os.environ.get("SECONDS", "180"))
 SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
-CHURNERS = 3
+CHURNERS = 4
 SINK_PORT = 7000
 SYS_DELETE_MODULE = 176
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -174,7 +174,18 @@ def unload(number: int, dice: random.Random, until: float) -> list[str]:
         if LIBC.syscall(SYS_DELETE_MODULE, b"ovpn", os.O_NONBLOCK) == 0:
             unloaded += 1
             load_module()
+            # Whatever uses it shall have the time to come back.
+            time.sleep(10)
     print(f"# unloaded: {unloaded}", flush=True)
+    return []
+
+
+def clock(number: int, dice: random.Random, until: float) -> list[str]:
+    """Tells whoever watches that it goes on."""
+    del number, dice
+    while (left := until - time.monotonic()) > 0:
+        print(f"# {left:.0f} s to go", flush=True)
+        time.sleep(min(left, 60))
     return []
 
 
@@ -191,7 +202,7 @@ def worker(part: Callable[..., list[str]], number: int, until: float, results: m
 def lifetimes() -> None:
     """All at once; no request may hang or be refused without a reason."""
     ktap.note(f"seed {SEED}, {SECONDS:.0f} seconds")
-    parts = [churn] * CHURNERS + [talk, stream, sink, rubbish, namespaces, unload]
+    parts = [churn] * CHURNERS + [talk, stream, sink, rubbish, namespaces, unload, clock]
     results: multiprocessing.Queue = multiprocessing.Queue()
     until = time.monotonic() + SECONDS
     processes = [
