@@ -55,7 +55,7 @@ demo: modules ## an openvpn server and client through our module, in a VM
 		$(if $(findstring --shell,$(ARGS)),--interactive) -- ./demo.sh $(ARGS)
 
 test: ## everything: checks, host tests, build, tests in the VM
-	@$(if $(OVPN_IN_LAB),true,$(LAB) setup) || { echo '0 passed, 1 failed'; exit 1; }
+	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
 	@$(RUN) tools/testing/run
 
 test-host: $(setup) ## only the unit and property tests on the host
@@ -78,7 +78,7 @@ test-mutants: $(setup) ## the driver broken on purpose, which the tests must not
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
 	@$(RUN) tools/testing/mutants/run $(MUTANTS)
 
-test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (half an hour once)
+test-debug: $(setup) ## the tests in the VM on a kernel with KASAN and lockdep (more than an hour)
 	@$(if $(OVPN_IN_LAB),true,$(LAB) setup debug) || { echo '0 passed, 1 failed'; exit 1; }
 	@$(RUN) tools/testing/run programs debug-build debug-vm $(addprefix --only ,$(TESTS))
 

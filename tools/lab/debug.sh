@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # The debug kernel: the same source with sanitizers, lock checks and fault
-# injection. Only 'lab setup debug' makes it, it takes half an hour.
+# injection. Only 'lab setup debug' makes it, it takes a quarter of an hour on two idle cores.
 
 debug_steps() {
 	run_step debug-source "$(debug_source_key)" "unpacking the source of the debug kernel (a minute or so)" debug_source_make
-	run_step debug-kernel "$(debug_kernel_key)" "building the debug kernel (half an hour on two cores)" debug_kernel_make
+	run_step debug-kernel "$(debug_kernel_key)" "building the debug kernel (a quarter of an hour on two idle cores)" debug_kernel_make
 }
 
 debug_is_current() {

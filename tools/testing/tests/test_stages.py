@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reading what cargo and unittest print."""
+"""Reading what cargo and unittest print, and stages that cannot run."""
 
+import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
 import stages
 
@@ -26,6 +29,18 @@ class Unittest(unittest.TestCase):
     def test_bad(self) -> None:
         tally = stages.count_unittest("FAIL: test_x (t.T)\nRan 5 tests in 0.1s\n\nFAILED (failures=1, errors=1)\n")
         self.assertEqual((tally.passed, tally.failed), (3, 2))
+
+
+class Debug(unittest.TestCase):
+    def test_fails_without_its_kernel(self) -> None:
+        with tempfile.TemporaryDirectory() as lab, mock.patch.object(stages, "LAB", Path(lab)):
+            tally = stages.debug(stages.Context())
+        self.assertEqual((tally.passed, tally.failed), (0, 1))
+        self.assertIn("tools/lab/lab setup debug", tally.failures[0])
+
+    def test_comes_between_the_stock_kernel_and_upstreams_tests(self) -> None:
+        names = list(stages.STAGES)
+        self.assertEqual(names[names.index("vm") :][:3], ["vm", "debug", "upstream"])
 
 
 if __name__ == "__main__":
