@@ -26,7 +26,7 @@ import link
 import nl
 from endpoint import Endpoint, close_all, multipeer, vpn
 from namespace import Namespace, load_module, ours
-from secret import Secret, find
+from secret import KCORE, Secret, find
 
 REMOTE = ("192.0.2.2", 1194)
 KEY_SIZE = 32
@@ -101,9 +101,16 @@ def expect_gone(materials: list[Material]) -> None:
     ktap.fail(f"still in memory: {found}")
 
 
+def needs_memory() -> None:
+    """The stock kernel has it. On the debug one KASAN keeps the requests that were freed, too."""
+    if not os.path.exists(KCORE):
+        ktap.skip(f"this kernel has no {KCORE}")
+
+
 @ktap.case("keys that are deleted, replaced or go with their peer or link leave nothing")
 def wiped() -> None:
     """Each is there first, else the search would be blind."""
+    needs_memory()
     end = server()
     end.peer_new(1, REMOTE, vpn("10.0.0.1"))
     deleted, with_peer = Material("deleted"), Material("peer's")
@@ -128,6 +135,7 @@ def wiped() -> None:
 @ktap.case("keys that are refused leave nothing")
 def refused() -> None:
     """By the driver, which has read the request to its end."""
+    needs_memory()
     end = server()
     material = Material("refused")
     ktap.equal("code", install(end, material), errno.ENOENT)

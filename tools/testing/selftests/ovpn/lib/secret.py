@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 
 KCORE = "/proc/kcore"
 PAGE_FLAGS = "/proc/kpageflags"
@@ -21,7 +19,6 @@ PT_LOAD = 1
 NO_ADDRESS = (1 << 64) - 1
 CHUNK = 4 << 20
 LONGEST = 64
-HEADER = 4
 _ELF = struct.Struct("<16sHHIQQQIHHHHHH")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 # Bits of a page's flags (include/uapi/linux/kernel-page-flags.h).
@@ -39,8 +36,6 @@ class Secret:
         self.what = what
         self.size = size
         self.stand_in = _DICE.randbytes(size)
-        # What is in front of it in a request.
-        self.header = b""
         self._masked = [octet ^ MASK for octet in START]
         self._masked += [_DICE.randrange(256) for _ in range(size - len(START))]
 
@@ -48,7 +43,6 @@ class Secret:
         """Takes the place of the stand-in, byte by byte: a slice would be a copy."""
         at = request.find(self.stand_in)
         while at >= 0:
-            self.header = bytes(request[at - HEADER : at])
             for index, octet in enumerate(self._masked, at):
                 request[index] = octet ^ MASK
             at = request.find(self.stand_in, at)
@@ -61,12 +55,10 @@ class Secret:
 
 
 def find(secrets: list[Secret]) -> dict[str, list[str]]:
-    """Where in the machine's memory each of them is: physical address and kind of page. A kernel
-    with KASAN keeps what was freed for long, and so the requests; there they do not count."""
-    but_requests = _has_quarantine()
+    """Where in the machine's memory each of them is: physical address and kind of page."""
     buffer = bytearray(CHUNK + LONGEST)
     found: dict[str, list[str]] = {secret.what: [] for secret in secrets}
-    with open(_source(), "rb", buffering=0) as memory:
+    with open(KCORE, "rb", buffering=0) as memory:
         for offset, physical, size in _parts(memory.read(1 << 16)):
             for start in range(0, size, CHUNK):
                 memory.seek(offset + start)
@@ -76,20 +68,18 @@ def find(secrets: list[Secret]) -> dict[str, list[str]]:
                     got += more
                 # What is left of the chunk before.
                 buffer[got:] = bytes(len(buffer) - got)
-                for secret, at, in_request in _hits(buffer, min(got, CHUNK), secrets):
-                    if in_request and but_requests:
-                        continue
+                for secret, at in _hits(buffer, min(got, CHUNK), secrets):
                     found[secret.what].append(_place(physical + start + at))
     return found
 
 
-def _hits(buffer: bytearray, end: int, secrets: list[Secret]) -> Iterator[tuple[Secret, int, bool]]:
-    """What begins before `end`, and whether it is in a request. The buffer's own copy goes, since the buffer is memory, too."""
+def _hits(buffer: bytearray, end: int, secrets: list[Secret]) -> Iterator[tuple[Secret, int]]:
+    """What begins before `end`. The buffer's own copy goes, since the buffer is memory, too."""
     at = buffer.find(START)
     while 0 <= at < end:
         for secret in secrets:
             if secret.is_at(buffer, at):
-                yield secret, at, buffer[max(at - HEADER, 0) : at] == secret.header
+                yield secret, at
                 for index in range(at, at + secret.size):
                     buffer[index] = 0
         at = buffer.find(START, at + 1)
@@ -105,24 +95,8 @@ def _place(address: int) -> str:
     return f"{address:#x} {kind}".rstrip()
 
 
-def _has_quarantine() -> bool:
-    with open("/proc/kallsyms", encoding="ascii") as symbols:
-        return any(line.split()[2] == "kasan_quarantine_put" for line in symbols)
-
-
-def _source() -> str:
-    """The stock kernel has the first, the debug kernel the second."""
-    return KCORE if os.path.exists(KCORE) else "/dev/mem"
-
-
 def _parts(head: bytes) -> Iterator[tuple[int, int, int]]:
-    """Offset, physical address and size of each part of the source that is memory."""
-    if not os.path.exists(KCORE):
-        for line in Path("/proc/iomem").read_text(encoding="ascii").splitlines():
-            if found := re.match(r"([0-9a-f]+)-([0-9a-f]+) : System RAM", line):
-                start, end = int(found[1], 16), int(found[2], 16) + 1
-                yield start, start, end - start
-        return
+    """Offset, physical address and size of each part of the file that is memory."""
     elf = _ELF.unpack_from(head)
     first, size, number = elf[5], elf[9], elf[10]
     for index in range(number):
