@@ -58,6 +58,7 @@ class Pair:
             end.peer_new(peer, None, *extra)
         self.client.key_new(peer, "AES-128-GCM", (peer & 0xFF, (peer + 1) & 0xFF))
         self.server.key_new(peer, "AES-128-GCM", ((peer + 1) & 0xFF, peer & 0xFF))
+        self.client.operational()
 
     def talk(self, number: int) -> None:
         """A datagram each way, and a packet for each daemon."""

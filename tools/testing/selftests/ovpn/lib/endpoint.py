@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 
 import family as ov
 import link
@@ -100,6 +101,16 @@ class Endpoint:
     def carrier(self) -> bool:
         """Whether the link has carrier; it must be up to be asked."""
         return self.space.run("cat", f"/sys/class/net/{self.name}/carrier").strip() == "1"
+
+    def operational(self) -> None:
+        """Waits until the stack hands the link packets again: its carrier goes with the last peer
+        of a p2p link and comes with the next one, and the stack takes note a little later."""
+        end = time.monotonic() + 10
+        with self.space.inside():
+            while not link.is_operational(self.name):
+                if time.monotonic() > end:
+                    raise RuntimeError(f"{self.name} is not operational")
+                time.sleep(0.005)
 
     def close(self) -> None:
         """Deletes the link and closes what is open, if that has not been done."""

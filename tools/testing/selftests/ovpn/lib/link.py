@@ -18,10 +18,13 @@ RTM_DELLINK = 17
 RTM_GETLINK = 18
 
 IFLA_IFNAME = 3
+IFLA_OPERSTATE = 16
 IFLA_LINKINFO = 18
 IFLA_INFO_KIND = 1
 IFLA_INFO_DATA = 2
 IFLA_OVPN_MODE = 1
+
+OPER_UP = 6
 
 MODES = {"p2p": 0, "mp": 1}
 
@@ -45,14 +48,23 @@ def delete(name: str) -> None:
 
 def info(name: str) -> tuple[str, int | None]:
     """Kind and mode as the kernel reports them."""
-    payload = _IFINFO.pack(0, 0, 0, 0, 0) + nl.text(IFLA_IFNAME, name)
-    answer = _request(RTM_GETLINK, 0, payload)[0]
-    attrs = nl.parse(answer.payload[_IFINFO.size :])
+    attrs = _attributes(name)
     inner = nl.parse(attrs[IFLA_LINKINFO])
     data = nl.parse(inner.get(IFLA_INFO_DATA, b""))
     mode = data.get(IFLA_OVPN_MODE)
     kind = inner[IFLA_INFO_KIND].rstrip(b"\0").decode()
     return kind, None if mode is None else nl.number(mode)
+
+
+def is_operational(name: str) -> bool:
+    """Whether the stack hands the link packets: some time after it has got its carrier."""
+    return nl.number(_attributes(name)[IFLA_OPERSTATE]) == OPER_UP
+
+
+def _attributes(name: str) -> dict[int, bytes]:
+    payload = _IFINFO.pack(0, 0, 0, 0, 0) + nl.text(IFLA_IFNAME, name)
+    answer = _request(RTM_GETLINK, 0, payload)[0]
+    return nl.parse(answer.payload[_IFINFO.size :])
 
 
 def index(name: str) -> int:
