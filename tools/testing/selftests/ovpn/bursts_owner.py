@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 # pylint: disable=wrong-import-position
 import flow
 import ktap
+import pace
 from ground import Ground
 from namespace import load_module
 from pair import INNER_RIGHT, Pair, Setting, pair
@@ -30,16 +31,18 @@ MEMINFO_WMEM_ALLOC = 2
 QUEUED = 3 * 65536
 CHARGED = 512 * 1024
 RECORD = 1408
+# Of the device below: less than the slowest kernel can send.
+KBIT = 20_000 // pace.SLOWER**2
 
 load_module()
 GROUND = Ground()
 
 
-def slow(rate: str) -> None:
+def slow() -> None:
     """The device below sends slowly, and queues what it is given."""
     GROUND.left.run(
         "tc", "qdisc", "replace", "dev", "va", "root", "tbf",
-        "rate", rate, "burst", "200k", "limit", "30m",
+        "rate", f"{KBIT}kbit", "burst", "200k", "limit", "30m",
     )  # fmt: skip
 
 
@@ -91,7 +94,7 @@ def limited(setting: Setting) -> None:
     """What waits below must be charged, and so remain little."""
     with pair(GROUND, setting) as made:
         GROUND.left.run("sysctl", "-qw", "net.ipv4.tcp_wmem=4096 16777216 16777216")
-        slow("20mbit")
+        slow()
         before = queue()[1]
         charged, queued = transfer(made, 6 * flow.FLOW)
         ktap.note(f"{setting}: {charged} bytes charged, {queued} queued at most")
