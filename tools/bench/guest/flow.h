@@ -46,10 +46,12 @@ void wait_for(const struct flow *f, enum phase phase);
 void tcp_listen(struct flow *f);
 void tcp_receive(struct flow *f, unsigned int index);
 void tcp_send(struct flow *f, unsigned int index);
-extern int udp_listener;
 void udp_listen(struct flow *f);
 void udp_receive(struct flow *f, unsigned int index);
 void udp_send(struct flow *f, unsigned int index);
+/* Both phases of an end that waits for packets, and of one that begins. */
+void udp_serve(struct flow *f, void (*part)(int fd, uint64_t packets));
+void udp_call(struct flow *f, void (*part)(int fd, unsigned int size, uint64_t packets));
 void turns_receive(struct flow *f, unsigned int index);
 void turns_send(struct flow *f, unsigned int index);
 void spread_send(struct flow *f, unsigned int index);

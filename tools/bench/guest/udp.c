@@ -11,7 +11,7 @@
 
 #define BUFFER (256 * 1024 * 1024)
 
-int udp_listener;
+static int listener;
 
 void udp_listen(struct flow *f)
 {
@@ -21,11 +21,19 @@ void udp_listen(struct flow *f)
 		fprintf(stderr, "flow: UDP has one flow and packets up to %u bytes\n", PACKET_MAX);
 		_exit(2);
 	}
-	udp_listener = new_socket(f, SOCK_DGRAM);
-	if (setsockopt(udp_listener, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+	listener = new_socket(f, SOCK_DGRAM);
+	if (setsockopt(listener, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		die("a large receive buffer");
-	if (bind(udp_listener, (void *)&f->peer, f->peer_length))
+	if (bind(listener, (void *)&f->peer, f->peer_length))
 		die("binding");
+}
+
+void udp_serve(struct flow *f, void (*part)(int fd, uint64_t packets))
+{
+	part(listener, f->warmup);
+	say_done(f);
+	part(listener, f->amount);
+	say_done(f);
 }
 
 static void receive_packets(int fd, uint64_t packets)
@@ -39,10 +47,20 @@ static void receive_packets(int fd, uint64_t packets)
 
 void udp_receive(struct flow *f, unsigned int index)
 {
-	receive_packets(udp_listener, f->warmup);
-	say_done(f);
-	receive_packets(udp_listener, f->amount);
-	say_done(f);
+	udp_serve(f, receive_packets);
+}
+
+void udp_call(struct flow *f, void (*part)(int fd, unsigned int size, uint64_t packets))
+{
+	int fd = new_socket(f, SOCK_DGRAM);
+
+	if (connect(fd, (void *)&f->peer, f->peer_length))
+		die("connecting");
+	wait_for(f, PHASE_WARMUP);
+	part(fd, f->size, f->warmup);
+	wait_for(f, PHASE_MEASURED);
+	part(fd, f->size, f->amount);
+	wait_for(f, PHASE_END);
 }
 
 static void send_packets(int fd, unsigned int size, uint64_t packets)
@@ -56,13 +74,5 @@ static void send_packets(int fd, unsigned int size, uint64_t packets)
 
 void udp_send(struct flow *f, unsigned int index)
 {
-	int fd = new_socket(f, SOCK_DGRAM);
-
-	if (connect(fd, (void *)&f->peer, f->peer_length))
-		die("connecting");
-	wait_for(f, PHASE_WARMUP);
-	send_packets(fd, f->size, f->warmup);
-	wait_for(f, PHASE_MEASURED);
-	send_packets(fd, f->size, f->amount);
-	wait_for(f, PHASE_END);
+	udp_call(f, send_packets);
 }
