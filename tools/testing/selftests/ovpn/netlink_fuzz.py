@@ -18,12 +18,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 # pylint: disable=wrong-import-position
 import ktap
+import pace
 from namespace import load_module
 
 PROGRAM = "/ovpn/bin/netlink-fuzz"
 SPECIFICATION = "/ovpn/kernel/Documentation/netlink/specs/ovpn.yaml"
-SLOWER = int(os.environ.get("OVPN_SLOWER", "1"))
-REQUESTS = int(os.environ.get("REQUESTS", "1000000" if SLOWER == 1 else "50000"))
+REQUESTS = int(os.environ.get("REQUESTS", "1000000" if pace.SLOWER == 1 else "50000"))
 WORKERS = int(os.environ.get("WORKERS", "3"))
 WORKER = os.environ.get("WORKER", "")
 SEED = int(os.environ.get("SEED", "1"))
