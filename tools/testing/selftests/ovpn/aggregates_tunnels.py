@@ -128,7 +128,7 @@ def settings(mtu: int = 1408) -> Iterator[Setting]:
 def no_drops(made: Pair) -> None:
     """Of what was received; the driver's own counters say why."""
     if dropped := made.right.counter("rx_dropped"):
-        ktap.fail(f"{dropped} dropped: {made.right.space.run('ethtool', '-S', made.right.name)}")
+        ktap.fail(f"{dropped} dropped: {made.right.drops()}")
 
 
 @contextlib.contextmanager

@@ -98,6 +98,11 @@ class Endpoint:
         path = f"/sys/class/net/{self.name}/statistics/{name}"
         return int(self.space.run("cat", path))
 
+    def drops(self) -> dict[str, int]:
+        """Packets that our driver has dropped, by cause."""
+        lines = self.space.run("ethtool", "-S", self.name).splitlines()[1:]
+        return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}
+
     def carrier(self) -> bool:
         """Whether the link has carrier; it must be up to be asked."""
         return self.space.run("cat", f"/sys/class/net/{self.name}/carrier").strip() == "1"

@@ -84,7 +84,7 @@ class Stage:
         # The neighbour must be known, or the first ones would wait for it elsewhere.
         if there != "::":
             ground.left.meets(there.replace("%vb", "%va"))
-        self._before = self.counters()
+        self._before = self.right.drops()
         # Whether all segments of a long packet have one IPv4 id; a tap is not told.
         self.same_ids = False
 
@@ -104,14 +104,9 @@ class Stage:
         """Their records."""
         return [self.sealer.seal(packet) for packet in packets]
 
-    def counters(self) -> dict[str, int]:
-        """What the link has counted by cause."""
-        lines = self.right.space.run("ethtool", "-S", self.right.name).splitlines()[1:]
-        return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}
-
     def drops(self, **wanted: int) -> None:
         """Exactly these drops must have been counted since the last time, on the link as well."""
-        now = self.counters()
+        now = self.right.drops()
         seen = {name: now[name] - self._before[name] for name in now if now[name] != self._before[name]}
         self._before = now
         ktap.equal("drops", seen, {f"rx_drop_{name}": count for name, count in wanted.items()})
