@@ -144,8 +144,8 @@ def debug(context: Context) -> Tally:
 
 def debug_vm(context: Context) -> Tally:
     """The same tests and some that only the debug kernel can run, in a boot of their own."""
-    special = {name.removesuffix(".sh") for name in read_list(DEBUG_LIST)}
-    ours = [name for name in context.only if name.removesuffix(".sh") in special]
+    special = {Path(name).stem for name in read_list(DEBUG_LIST)}
+    ours = [name for name in context.only if Path(name).stem in special]
     others = [name for name in context.only if name not in ours]
     total = Tally()
     if others or not context.only:
