@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -21,6 +20,7 @@ from endpoint import close_all
 from flood import Flood
 from ground import LEFT4, Ground
 from namespace import load_module
+from pace import wait_for
 from pair import LEFT_PEER, RIGHT_PEER, Pair, Setting, pair
 
 SIZE, COUNT, ROUNDS = 1300, 20, 6
@@ -81,6 +81,11 @@ def key_deleted() -> None:
     under_fire(once)
 
 
+def remote_port(made: Pair) -> int:
+    """Where the right end has its peer."""
+    return ov.port(made.right.get(RIGHT_PEER)[ov.Peer.REMOTE_PORT])
+
+
 def fresh_keys(made: Pair, number: int) -> None:
     """The same key on both ends, new in each round, so that no id was seen before."""
     seeds = 10 + 2 * number, 11 + 2 * number
@@ -96,11 +101,7 @@ def floating() -> None:
         port = 20_000 + number
         GROUND.left.run("nft", "-f", "-", stdin=moved(made.left.port(), port))
         flood.some()
-        end = time.monotonic() + 10
-        while ov.port(made.right.get(RIGHT_PEER)[ov.Peer.REMOTE_PORT]) != port:
-            if time.monotonic() > end:
-                ktap.fail(f"the peer did not follow to port {port}")
-            time.sleep(0.05)
+        wait_for(lambda: remote_port(made) == port, f"the peer did not follow to port {port}", 10)
         ktap.equal("drops", drops(made), 0)
 
     under_fire(once)

@@ -25,6 +25,7 @@ import nl
 from endpoint import Endpoint, close_all, keepalive, vpn
 from ground import LEFT4, RIGHT4, Ground
 from namespace import load_module
+from pace import wait_for
 from stream import connection
 
 LEFT_PEER, RIGHT_PEER = 2, 1
@@ -52,14 +53,7 @@ class Doomed:
         self.right.up("10.9.0.2/24")
         flood = ["ip", "netns", "exec", self.ground.left.name, "ping", "-f", "-q", "-s", "900", "10.9.0.2"]
         self._flood = subprocess.Popen(flood, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self._wait_for_traffic()
-
-    def _wait_for_traffic(self) -> None:
-        end = time.monotonic() + 10
-        while self.right.counter("rx_packets") < 5:
-            if time.monotonic() > end:
-                ktap.fail("no traffic runs")
-            time.sleep(0.02)
+        wait_for(lambda: self.right.counter("rx_packets") >= 5, "no traffic runs", 10)
 
     def close_sockets(self) -> None:
         """What the daemon's end does."""

@@ -13,8 +13,7 @@ import socket
 import struct
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
@@ -25,6 +24,7 @@ import nl
 from endpoint import Endpoint, close_all, point_to_point, udp_socket, vpn
 from ground import LEFT4, LEFT6, RIGHT6, Ground
 from namespace import load_module
+from pace import wait_for
 from wiretap import DATA_V2, Tunnel, header
 
 # What one sends as peer id who was given none.
@@ -166,20 +166,11 @@ def flow_labels() -> None:
             before = right.counter("rx_packets")
             # Python has the label in host order, of the number that is on the wire.
             tap.sendto(labelled, (RIGHT6, right.port(), label, 0))
-            wait_for(lambda: right.counter("rx_packets") > before, f"record with label {label:#x}")
+            wait_for(lambda: right.counter("rx_packets") > before, f"record with label {label:#x} had no effect")
         ktap.equal("told", place(right.family.notification().peer), (LEFT6, 6200))
         silent(right)
         tap.close()
         right.close()
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    """Something must come true soon."""
-    end = time.monotonic() + 5
-    while not condition():
-        if time.monotonic() > end:
-            ktap.fail(f"{what} had no effect")
-        time.sleep(0.01)
 
 
 @ktap.case("after PEER_SET a peer is found at its new address and not at the old one")

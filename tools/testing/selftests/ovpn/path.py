@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
@@ -22,6 +21,7 @@ import nl
 from endpoint import Endpoint, close_all, udp_socket, vpn
 from ground import LEFT4, LEFT6, RIGHT4, RIGHT6, Ground
 from namespace import load_module
+from pace import wait_for
 
 IS_OURS = os.environ.get("OVPN_MODULE_KIND", "rust") == "rust"
 SO_MARK, SO_BINDTODEVICE = 36, 25
@@ -208,9 +208,8 @@ def learned_local() -> None:
             there = addresses[number % 2]
             record = made.record(b"to you")
             sender.tap.sendto(record, (there, sender.end.port()))
-            time.sleep(0.05)
+            wait_for(lambda: sender.local() == there, f"the local address is not {there}")
             ktap.equal("source of the answer", sender.sends()[0], there)
-            ktap.equal("local address", sender.local(), there)
         sender.close()
     for left in (made.source, made.target, made.tap, made.left):
         left.close()
