@@ -35,8 +35,10 @@ arrives() {
 	in_server socat -u "TCP$version-LISTEN:5001,bind=$address,reuseaddr" "CREATE:$WORK/got" 3>&- &
 	listener=$!
 	retry 10 listens || fail "socat does not listen"
-	records=$(sent_records)
+	# In this order, and the other way round below: what is sent in between shall not be
+	# a record without a packet.
 	packets=$(link_counter "$NS_CLIENT" veth-client tx packets)
+	records=$(sent_records)
 	in_client timeout 60 socat -u "OPEN:$WORK/sent" "TCP$version:$address:5001"
 	wait "$listener"
 	records=$(($(sent_records) - records))

@@ -18,6 +18,7 @@ import ktap
 from ground import Ground
 from inner import checksum
 from namespace import load_module, run
+from pace import patience
 from pair import Pair, Setting, pair, switch
 
 TUNSETIFF, TUNSETOFFLOAD = 0x400454CA, 0x400454D0
@@ -28,7 +29,7 @@ NEEDS_CSUM = 1
 TCPV4, TCPV6, UDP_L4, ECN = 1, 4, 5, 0x80
 ETHERNET, IPV4, TCP, UDP = 14, 20, 20, 8
 GUEST, TARGET = "10.8.0.9", "10.9.0.2"
-# Good TCP comes from a port of its own: what was sent before may still be on its way.
+# Good TCP comes from a port of its own, to be told from the other kind.
 GOOD_PORT = 4002
 
 load_module()
@@ -120,7 +121,9 @@ def guest_tcp(made: Pair, tap: Tap) -> None:
     """A good burst of TCP arrives as segments with the right numbers, flags and checksums."""
     with made.right.space.inside():
         raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 6)
-    raw.settimeout(10)
+    raw.settimeout(patience(10))
+    # It gets all TCP that comes here.
+    raw.setsockopt(socket.SOL_SOCKET, flow.SO_RCVBUFFORCE, 8 * flow.MIB)
     data = os.urandom(13_500)
     tap.write(tcp(data, port=GOOD_PORT), TCPV4 | ECN, 1300)
     received = 0
@@ -188,6 +191,8 @@ def bad() -> None:
         tap.write(tcp(data), TCPV4, 1300, type=0x86DD)
         tap.write(tcp(data)[:25], TCPV4, 1300)
         tap.write(ip(17, b"\0" * 4), UDP_L4, 1300, offset=6)
+        # Thousands of tiny segments fill every queue on their way.
+        made.settle()
         guest_udp(made, tap)
         guest_tcp(made, tap)
         flow.tcp(made)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,10 +14,13 @@ import nl
 from endpoint import Endpoint
 from ground import LEFT4, LEFT6, RIGHT4, RIGHT6, Ground
 from namespace import Namespace
+from pace import wait_for
 
 LEFT_PEER, RIGHT_PEER = 2, 1
 INNER_LEFT = {4: "10.9.0.1", 6: "fd09::1"}
 INNER_RIGHT = {4: "10.9.0.2", 6: "fd09::2"}
+# As often are counters the same that stand still.
+STILL = 5
 TRANSPORT = {4: (LEFT4, RIGHT4), 6: (LEFT6, RIGHT6)}
 
 
@@ -96,19 +100,34 @@ class Pair:
             end.key_new(peer, "AES-128-GCM", seeds, (number + 1) % 8, ov.Slot.SECONDARY)
             end.family.key_swap(end.index, peer)
 
+    def settle(self) -> None:
+        """Waits until what is on its way from left to right has arrived or was dropped."""
+        seen: list[tuple[int, ...]] = []
+
+        def still() -> bool:
+            time.sleep(0.1)
+            sent, received = self.left.counter("tx_packets"), self.right.counter("rx_packets")
+            seen.append((sent, received, *self.right.drops().values()))
+            return len(seen) >= STILL and len(set(seen[-STILL:])) == 1
+
+        wait_for(still, "packets keep coming", 30)
+
     @contextlib.contextmanager
     def passing(self) -> Iterator[Passed]:
         """Counts what passes from left to right meanwhile."""
         passed = Passed()
-        records, packets = self._sent()
+        # What is sent between two readings shall not be a record without a packet.
+        packets = self._packets_sent()
+        records = self._records_sent()
         yield passed
-        now_records, now_packets = self._sent()
-        passed.records, passed.packets = now_records - records, now_packets - packets
+        passed.records = self._records_sent() - records
+        passed.packets = self._packets_sent() - packets
 
-    def _sent(self) -> tuple[int, int]:
-        records = nl.number(self.left.get(LEFT_PEER)[ov.Peer.LINK_TX_PACKETS])
-        packets = self.ground.left.run("cat", "/sys/class/net/va/statistics/tx_packets")
-        return records, int(packets)
+    def _records_sent(self) -> int:
+        return nl.number(self.left.get(LEFT_PEER)[ov.Peer.LINK_TX_PACKETS])
+
+    def _packets_sent(self) -> int:
+        return int(self.ground.left.run("cat", "/sys/class/net/va/statistics/tx_packets"))
 
 
 @contextlib.contextmanager
