@@ -12,8 +12,7 @@ for part in work report module netns pki openvpn traffic tunnel; do
 done
 
 PROTO=${PROTO:-udp4}
-# How many times slower this kernel is: the steps before the renegotiation take longer.
-SLOWER=${OVPN_SLOWER:-1}
+# The steps before the renegotiation take their time.
 RENEG_AFTER=${RENEG_AFTER:-$((10 * SLOWER))}
 IPERF_SECONDS=${IPERF_SECONDS:-5}
 HANDSHAKE="Control Channel: TLS"

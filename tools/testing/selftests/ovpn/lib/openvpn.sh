@@ -71,10 +71,11 @@ openvpn_log_count() {
 
 # openvpn_wait_log NAME SECONDS PATTERN [COUNT]
 openvpn_wait_log() {
-	local name=$1 end=$((SECONDS + $2)) pattern=$3 count=${4:-1}
+	local name=$1 limit=$(($2 * SLOWER)) pattern=$3 count=${4:-1}
+	local end=$((SECONDS + limit))
 	while [ "$(openvpn_log_count "$name" "$pattern")" -lt "$count" ]; do
 		openvpn_running "$name" || fail "openvpn '$name' ended, its log says why"
-		[ "$SECONDS" -lt "$end" ] || fail "openvpn '$name' never said '$pattern' within $2 s"
+		[ "$SECONDS" -lt "$end" ] || fail "openvpn '$name' never said '$pattern' within $limit s"
 		sleep 0.2
 	done
 }

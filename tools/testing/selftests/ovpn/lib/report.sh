@@ -18,6 +18,10 @@ _report_find_ktap() {
 	return 1
 }
 
+# How many times slower than usual this kernel is, as the runner says: what is only a
+# matter of quantity is so much less there, and may take so much longer.
+SLOWER=${OVPN_SLOWER:-1}
+
 REPORT_CASES=()
 REPORT_TIDY=true
 
@@ -32,9 +36,9 @@ note() {
 	echo "# $*" >&3
 }
 
-# retry SECONDS CMD..: until CMD succeeds.
+# retry SECONDS CMD..: until CMD succeeds, so many seconds on a kernel of usual speed.
 retry() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * SLOWER))
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1

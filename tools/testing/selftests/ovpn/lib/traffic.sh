@@ -4,10 +4,12 @@
 
 # ping_all NAMESPACE ADDRESS SIZE [COUNT [INTERVAL]]: none may be lost.
 # By itself ping gives the last reply two round trips, too little when emulated;
-# with a deadline it waits, and may send one more that need not be answered.
+# with a deadline it waits, and goes on sending what need not be answered. On a slow
+# kernel it sends more slowly, too: else these would wait in line before the answers.
 ping_all() {
-	local namespace=$1 address=$2 size=$3 count=${4:-5} interval=${5:-0.05} out missing
-	out=$(ip netns exec "$namespace" ping -n -s "$size" -c "$count" -i "$interval" -w 15 "$address") || true
+	local namespace=$1 address=$2 size=$3 count=${4:-5} interval out missing
+	interval=$(awk "BEGIN { print ${5:-0.05} * $SLOWER }")
+	out=$(ip netns exec "$namespace" ping -n -s "$size" -c "$count" -i "$interval" -w $((15 * SLOWER)) "$address") || true
 	missing=$(ping_missing "$count" <<<"$out")
 	[ -z "$missing" ] ||
 		fail "ping from $namespace to $address with $size bytes: no reply to $missing of $count: $(tail -n 3 <<<"$out")"
@@ -70,7 +72,7 @@ iperf_server_gone() {
 iperf_run() {
 	local namespace=$1 address=$2 seconds=$3 out=$WORK/iperf.json
 	shift 3
-	ip netns exec "$namespace" timeout $((seconds + 30)) \
+	ip netns exec "$namespace" timeout $((seconds + 30 * SLOWER)) \
 		iperf3 --client "$address" --time "$seconds" --json "$@" >"$out" ||
 		fail "iperf3 to $address: $(jq -r '.error // "no answer in time"' "$out")"
 	jq -r '.end.sum_received.bits_per_second // .end.sum.bits_per_second | floor' "$out"
