@@ -188,7 +188,14 @@ impl Route6 {
 
     /// Looks a route up for a datagram of UDP socket `sock`. Writes the source address that was
     /// chosen to `flow`. Any context.
+    ///
+    /// # Errors
+    ///
+    /// `EHOSTUNREACH` if `sock` is one of IPv4, and those of `ip6_dst_lookup_flow`.
     pub fn look_up(sock: &Sock, flow: &mut Flow6) -> Result<Self> {
+        if !sock.is_ipv6() {
+            return Err(EHOSTUNREACH);
+        }
         let mut raw: bindings::flowi6 = pin_init::zeroed();
         raw.saddr = raw_in6(flow.source);
         raw.daddr = raw_in6(flow.destination);
@@ -198,7 +205,7 @@ impl Route6 {
         raw.__fl_common.flowic_proto = bindings::IPPROTO_UDP as u8;
         raw.__fl_common.flowic_mark = flow.mark;
         raw.__fl_common.flowic_oif = flow.oif as i32;
-        // SAFETY: The socket and its namespace are valid.
+        // SAFETY: The socket and its namespace are valid, and the socket has what IPv6 reads of it.
         let route = unsafe {
             from_err_ptr(bindings::ip6_dst_lookup_flow(
                 sock.net().as_ptr(),

@@ -6,7 +6,10 @@
 
 use super::namespace::Net;
 use crate::bh::BhDisabled;
-use core::ptr::NonNull;
+use core::ptr::{
+    self,
+    NonNull, //
+};
 use kernel::prelude::*;
 use ovpn_bindings as bindings;
 
@@ -124,6 +127,19 @@ impl Sock {
     pub fn net(&self) -> &Net {
         // SAFETY: By the type invariant; a socket keeps its namespace.
         unsafe { Net::from_raw(bindings::sock_net(self.as_ptr())) }
+    }
+
+    /// Whether it was made for IPv6. Else it has no [`struct ipv6_pinfo`], which the IPv6 stack reads
+    /// of any socket that it is given (`inet6_sk`). Any context.
+    ///
+    /// A socket that becomes one of IPv4 (`IPV6_ADDRFORM`) keeps what it has.
+    ///
+    /// [`struct ipv6_pinfo`]: srctree/include/linux/ipv6.h
+    pub fn is_ipv6(&self) -> bool {
+        // SAFETY: By the type invariant. It may change meanwhile, which does no harm.
+        let family =
+            unsafe { ptr::read_volatile(&raw const (*self.as_ptr()).__sk_common.skc_family) };
+        u32::from(family) == bindings::AF_INET6
     }
 
     /// The local port.

@@ -177,6 +177,13 @@ MUTANTS = (
         "vm netlink_key.py",
     ),
     Mutant(
+        "socket-family-unchecked",
+        "rust/kernel_ext/net/route.rs",
+        "if !sock.is_ipv6() {",
+        "if false && !sock.is_ipv6() {",
+        "vm path.py",
+    ),
+    Mutant(
         "grace-period-missed",
         "rust/kernel_ext/sync/rcu/arc.rs",
         "bindings::queue_rcu_work(workqueue::current(), work);",

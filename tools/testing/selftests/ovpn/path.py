@@ -252,6 +252,28 @@ def scope() -> None:
         made.close()
 
 
+@ktap.case("a socket of IPv4 sends nothing to an IPv6 address, and that is counted")
+def wrong_family() -> None:
+    """The peer is there, made or moved so; back at an IPv4 address it works."""
+    if not IS_OURS:
+        ktap.skip("the in-tree driver follows a null pointer there")
+    made = Sender("0.0.0.0", LEFT6)
+    there = ov.address_attr(LEFT6, ov.Peer.REMOTE_IPV4, ov.Peer.REMOTE_IPV6)
+    port = made.tap.getsockname()[1]
+    back = ov.address_attr(LEFT4, ov.Peer.REMOTE_IPV4, ov.Peer.REMOTE_IPV6)
+    for count in (1, 2):
+        made.inner.sendto(bytes(100), ("10.9.0.1", 9))
+        ktap.equal("packets without a route", made.end.drops()["tx_drop_no_route"], count)
+        for address in (back, there):
+            attrs = [nl.u32(ov.Peer.ID, 1), address, nl.be16(ov.Peer.REMOTE_PORT, port)]
+            made.end.family.peer(ov.Cmd.PEER_SET, made.end.index, *attrs)
+            if address == back:
+                made.inner.sendto(bytes(100), ("10.9.0.1", 9))
+                # The tap is one of IPv6, for both.
+                ktap.equal("length of the record", len(made.tap.recv(65535)), 100 + 28 + 24)
+    made.close()
+
+
 if __name__ == "__main__":
     second_cable()
     code = ktap.run(close_all)
