@@ -166,6 +166,8 @@ def bpf(command: int, *words: int) -> int:
     done = LIBC.syscall(SYS_BPF, command, ctypes.byref(given), ctypes.sizeof(given))
     if done < 0:
         number = ctypes.get_errno()
+        if number == errno.ENOSYS:
+            ktap.skip("this kernel has no bpf()")
         raise OSError(number, os.strerror(number))
     return int(done)
 
